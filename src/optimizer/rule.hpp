@@ -82,7 +82,7 @@ struct in_force {
   bool operator==(const in_force&) const = default;
 };
 
-/// What the rules have to say about the plan. A rule calls refuse() when a user may wonder why it did nothing, and give_reason()
+/// The notes of the rules for users. A rule calls refuse() when a user may wonder why it did nothing, and give_reason()
 /// when the plan alone does not show why it did something.
 struct rule_notes {
   std::vector<rule_note> refused;

@@ -28,19 +28,25 @@ std::string shown(const function_identity& f) {
 
 }  // namespace
 
-std::string expression_before(const path_rebases& moves, std::string_view expression) {
+std::string expression_with_texts(
+    std::string_view expression,
+    const std::function<std::string(std::string_view before, std::string_view text)>& change) {
   std::string out;
   for (std::size_t at = 0; at != expression.size();) {
     const std::size_t begin = expression.find('"', at);
     std::size_t end = begin == expression.npos ? expression.npos : begin + 1;
     while (end < expression.size() && expression[end] != '"') end += expression[end] == '\\' ? 2 : 1;
     if (end >= expression.size()) return out.append(expression.substr(at));
-    out.append(expression.substr(at, begin + 1 - at));
-    out += path_before(moves, expression.substr(begin + 1, end - begin - 1));
-    out += '"';
+    const std::string_view before = expression.substr(at, begin - at);
+    out.append(before).append("\"").append(change(before, expression.substr(begin + 1, end - begin - 1))).append("\"");
     at = end + 1;
   }
   return out;
+}
+
+std::string expression_before(const path_rebases& moves, std::string_view expression) {
+  return expression_with_texts(
+      expression, [&](std::string_view, std::string_view text) { return std::string(path_before(moves, text)); });
 }
 
 std::vector<function_identity> identities_of(const node& plan) {

@@ -2,6 +2,7 @@
 // Plans and expressions as they are where files have other paths.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,12 @@
 #include "sluice/runtime/input_rules.hpp"
 
 namespace sluice::lib {
+
+/// Returns the expression with each text in quotes changed by `change`, which also receives the part between the text
+/// before and this one. Escapes stay as they are spelled.
+std::string expression_with_texts(
+    std::string_view expression,
+    const std::function<std::string(std::string_view before, std::string_view text)>& change);
 
 /// Changes each text in quotes that is a path in a new folder: `read_file("/new/" + name)`.
 std::string expression_before(const path_rebases& moves, std::string_view expression);

@@ -368,13 +368,18 @@ std::string_view without_column(std::string_view message) {
   return message.starts_with("column ") && colon != message.npos ? message.substr(colon + 2) : message;
 }
 
+/// Returns the number of the character at `at`, counted from 1 at `begin`.
+std::size_t column_in(const std::string& text, std::size_t begin, std::size_t at) {
+  std::size_t column = 1;
+  for (std::size_t i = begin; i < at; i = next_character(text, i)) ++column;
+  return column;
+}
+
 /// Returns "FILE:LINE:COLUMN: " for a place in the text of a file.
 std::string line_and_column(const std::string& file, const std::string& text, std::size_t at) {
   auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
   auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-  std::size_t column = 1;
-  for (auto i = begin; i < at; i = next_character(text, i)) ++column;
-  return absl::StrCat(file == "-" ? "standard input" : file, ":", line, ":", column, ": ");
+  return absl::StrCat(file == "-" ? "standard input" : file, ":", line, ":", column_in(text, begin, at), ": ");
 }
 
 /// Appends the stages of a plan in the order of their names in its text.
@@ -431,9 +436,8 @@ void throw_at_stage(const status& why, const node& plan, const std::string& type
   const std::string message(why.message());
   const std::size_t at = place_of_stage(message, plan, text);
   if (at == text.npos) throw error(why);
-  std::size_t column = 1;
-  for (std::size_t i = 0; i < at; i = next_character(text, i)) ++column;
-  const std::string place = file.empty() ? absl::StrCat("column ", column, ": ") : line_and_column(file, text, at);
+  const std::string place =
+      file.empty() ? absl::StrCat("column ", column_in(text, 0, at), ": ") : line_and_column(file, text, at);
   throw error(why.with_message(absl::StrCat(place, message, "\n", pointed_at(text, at))));
 }
 

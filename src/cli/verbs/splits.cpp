@@ -96,7 +96,7 @@ std::vector<node_ptr> chain_of(const node_ptr& plan) {
   return {chain.rbegin(), chain.rend()};
 }
 
-/// What a service divides: the plan upstream of the distribute that is furthest downstream; without one the whole plan.
+/// The part that a service divides: the plan upstream of the distribute that is furthest downstream; without one the whole plan.
 struct divided_plan {
   node_ptr plan;
   split_options options = {};

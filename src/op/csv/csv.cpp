@@ -102,23 +102,19 @@ const element_type* csv_row_type(const node& n, std::string& why) {
   return why.empty() ? chosen_members(*s->row, a.built, why) : nullptr;
 }
 
-/// Texts of another encoding are read as they are; what prints them then has bytes instead of text.
-csv_form with_note(csv_form form, const node& n, const open_context& context) {
-  form.on_other_encoding = [run = context.run, path = n.as<csv_arguments>().path.value](std::size_t at) {
+/// Texts of another encoding are read as they are, and a run that reads them has a warning.
+csv_form form_of(const node& n, const open_context& context) {
+  const auto& a = n.as<csv_arguments>();
+  auto warn = [run = context.run, path = a.path.value](std::size_t at) {
     run->warn(absl::StrCat("csv: byte ", at, " of ", path,
                            " is not UTF-8, so that some texts are bytes, printed as "
                            "{\"base64\":…}: convert the file, such as with iconv -f LATIN1 -t UTF-8"));
   };
-  return form;
-}
-
-csv_form form_of(const node& n) {
-  const auto& a = n.as<csv_arguments>();
   csv_dialect d = dialect_of(a.options);
   if (a.schema.is_said()) {
     csv_schema said = *a.schema.columns();
     choose_columns(said, a.built);
-    return {std::move(said), std::move(d)};
+    return {std::move(said), std::move(d), std::move(warn)};
   }
   d.names = false;  // each field is a column
   d.inferred_from = csv_rows_looked_at(a.options.infer);
@@ -126,7 +122,7 @@ csv_form form_of(const node& n) {
   for (csv_column& c : inferred.columns)
     if (c.values == dtype::string) c.otherwise = "";
   choose_columns(inferred, a.built);
-  return {std::move(inferred), std::move(d)};
+  return {std::move(inferred), std::move(d), std::move(warn)};
 }
 
 /// Returns the arguments with the common schema of several files.
@@ -144,8 +140,8 @@ erased_stream open_csv(const node& n, open_context& context) {
   const knob& parallelism = n.as<csv_arguments>().options.parallelism;
   byte_source_options reading = reading_with<csv_arguments>(n, context);
   if (!parses_ahead(n, context, parallelism))
-    return open_file_stage(n, context, std::move(reading), csv_format_of(with_note(form_of(n), n, context)));
-  csv_parts parts = csv_parts_of(with_note(form_of(n), n, context));
+    return open_file_stage(n, context, std::move(reading), csv_format_of(form_of(n, context)));
+  csv_parts parts = csv_parts_of(form_of(n, context));
   return open_parsed_texts(n, context, std::move(reading), std::move(parts.cutter), std::move(parts.parser),
                            parallelism);
 }
@@ -155,8 +151,8 @@ erased_stream open_csv_rows(const node& n, open_context& context, const std::sha
   const knob& parallelism = n.as<csv_arguments>().options.parallelism;
   byte_source_options reading = reading_with<csv_arguments>(n, context);
   if (!parses_ahead(n, context, parallelism))
-    return open_file_rows(n, context, std::move(reading), csv_format_of(with_note(form_of(n), n, context)), landing);
-  csv_parts parts = csv_parts_of(with_note(form_of(n), n, context));
+    return open_file_rows(n, context, std::move(reading), csv_format_of(form_of(n, context)), landing);
+  csv_parts parts = csv_parts_of(form_of(n, context));
   return open_parsed_rows(n, context, std::move(reading), std::move(parts.cutter), std::move(parts.parser), parallelism,
                           landing);
 }

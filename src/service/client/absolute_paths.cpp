@@ -35,20 +35,10 @@ std::string one_absolute_path(std::string_view path, bool is_pattern) {
 }
 
 std::string expression_with_absolute_paths(std::string_view expression) {
-  constexpr std::string_view kReader = "read_file(";
-  std::string out;
-  for (std::size_t at = 0; at != expression.size();) {
-    const std::size_t begin = expression.find('"', at);
-    std::size_t end = begin == expression.npos ? expression.npos : begin + 1;
-    while (end < expression.size() && expression[end] != '"') end += expression[end] == '\\' ? 2 : 1;
-    if (end >= expression.size()) return out.append(expression.substr(at));
-    const std::string_view before = expression.substr(at, begin - at);
-    const std::string_view text = expression.substr(begin + 1, end - begin - 1);
-    const bool is_file = before.ends_with(kReader) && text.find('\\') == text.npos;
-    out.append(before).append("\"").append(is_file ? one_absolute_path(text, false) : std::string(text)).append("\"");
-    at = end + 1;
-  }
-  return out;
+  return expression_with_texts(expression, [](std::string_view before, std::string_view text) {
+    const bool is_file = before.ends_with("read_file(") && text.find('\\') == text.npos;
+    return is_file ? one_absolute_path(text, false) : std::string(text);
+  });
 }
 
 }  // namespace

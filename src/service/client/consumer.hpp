@@ -46,8 +46,8 @@ class joined_consumer;
 
 class consumer {
  public:
-  /// `stream`: of the plan's streams, which draw apart. `leaves`: where the stream ends early, and nothing can continue it
-  /// (no position was saved, and no name was given), the dispatcher is told, so that others read its unfinished splits.
+  /// `stream`: of the plan's streams, which draw apart. `leaves`: if the stream ends early, and nothing can continue it
+  /// (no position was saved, and the consumer has no name), it returns its unfinished splits to the dispatcher.
   consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
            distribute_options options, std::uint32_t stream, bool leaves);
   ~consumer();

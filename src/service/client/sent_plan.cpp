@@ -34,10 +34,9 @@ void check_sends(const node& n) {
         "the plan cannot be sent to workers: ", std::string(why.message()),
         "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
   if (reads_standard_input(n))
-    throw error(
-        failed_precondition_error("the plan cannot be sent to workers: it reads standard input (\"-\"), which no other "
-                                  "process can read; write it "
-                                  "to a file first"));
+    throw error(failed_precondition_error(
+        "the plan cannot be sent to workers: it reads standard input (\"-\"), which no other process can read; write it "
+        "to a file first"));
 }
 
 dataset_info info_of_plan(std::string text, const element_type& type, std::uint64_t fingerprint) {
