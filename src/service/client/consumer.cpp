@@ -72,7 +72,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
   /// Ends all calls.
   void end_calls() { run_->request_stop(); }
   /// Reports what is finished, and returns the other splits to the pool. The stream's run waits for the dispatcher's
-  /// reply, at most kLeaveTime.
+  /// reply, at most kLeaveTime, and not where a call fails.
   void leave() {
     const bool is_complete = open_.load(std::memory_order_relaxed) == 0 && is_all_stored();
     if (is_complete || run_->is_homeless.load(std::memory_order_acquire)) return end_calls();
@@ -170,6 +170,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     if (!reply.ok() && reply.why().code() == status_code::cancelled) co_return;
     result<service_reply> answer = reply.ok() ? *std::move(reply) : result<service_reply>(reply.why());
     if (answer.ok()) me->stored(done);
+    else if (me->is_leaving_.load(std::memory_order_relaxed)) me->left_.try_send(false);
     me->step({consumer_event::replied{what.id, std::move(answer)}});
   }
 
@@ -205,6 +206,7 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     auto me = std::move(shared);
     const std::shared_ptr<run_context> of = me->stream_run_;
     of->task_started();
+    me->is_leaving_.store(true, std::memory_order_relaxed);
     std::shared_ptr<run_context> run = own;
     give_up_leaving(run, me);
     me->step({consumer_event::close{}});
@@ -231,11 +233,12 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
     for (auto& each : std::exchange(waiting_, {})) each->try_send(status(why));
   }
 
-  static constexpr duration kLeaveTime = std::chrono::seconds(1);
-  static constexpr std::uint64_t kBelow = ~std::uint64_t{0};  ///< in unstored_: all splits before a resume
+  static constexpr duration kLeaveTime = std::chrono::seconds(5);  ///< a busy machine is slow
+  static constexpr std::uint64_t kBelow = ~std::uint64_t{0};       ///< in unstored_: all splits before a resume
   const std::shared_ptr<run_context> stream_run_;
   const std::shared_ptr<service_link> link_;
   std::atomic<std::int64_t> open_{0};  ///< splits that were assigned in this run, and are not finished
+  std::atomic<bool> is_leaving_{false};
   channel<bool> left_{channel_limits{.elements = 2}};
   channel<next_answer> next_{channel_limits{.elements = 2}};
   mutex reports_mutex_;
