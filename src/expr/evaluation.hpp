@@ -18,6 +18,10 @@
 #include "sluice/element/type.hpp"
 #include "sluice/expr/expression.hpp"
 
+namespace sluice::lib {
+class column;
+}
+
 namespace sluice::lib::expressions {
 
 /// The number of elements computed at a time.
@@ -75,10 +79,17 @@ class evaluation {
   void start(char* elements, std::uint32_t n, std::uint64_t ordinal) {
     forget();
     elements_ = elements;
+    rows_ = nullptr;
     ordinal_ = ordinal;
     n_ = n;
     peak_ = largest_ = 0;
     shared_ = 0;
+  }
+  /// Continues with the `n` rows of a column from `first` on, which are only read.
+  void start_rows(const column& rows, std::size_t first, std::uint32_t n, std::uint64_t ordinal) {
+    start(nullptr, n, ordinal);
+    rows_ = &rows;
+    first_row_ = first;
   }
   /// Computes the parts of one of several programs next, for the elements `s` (fused_program.hpp). `ordinal`: the
   /// number of the first element for that program.
@@ -95,6 +106,9 @@ class evaluation {
   /// Returns the largest number of bytes that values of this chunk took at the same time.
   std::size_t peak_bytes() const { return peak_; }
   char* elements() const { return elements_; }
+  /// The column whose rows are the elements, and the number of the first one; null: elements() has them.
+  const column* rows() const { return rows_; }
+  std::size_t first_row() const { return first_row_; }
   /// Returns the one object that `state` denotes for all elements of the chunk.
   const char* state() const { return state_; }
   void set_state(const void* state) { state_ = static_cast<const char*>(state); }
@@ -197,6 +211,8 @@ class evaluation {
   std::size_t stride_;
   std::uint64_t seed_;
   char* elements_ = nullptr;
+  const column* rows_ = nullptr;
+  std::size_t first_row_ = 0;
   const char* state_ = nullptr;
   const char* items_ = nullptr;
   std::uint64_t ordinal_ = 0;

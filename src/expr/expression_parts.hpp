@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "expr/column_parts.hpp"
 #include "expr/functions/numbers.hpp"
 #include "expr/program.hpp"
 #include "sluice/base/random_bits.hpp"
@@ -23,14 +24,17 @@ class path final : public computed {
   }
   ~path() override { std::erase(*all_, this); }
   void eval(evaluation& ev, selection s, void* out) const override {
+    if (ev.rows()) return eval_rows(ev, s, out);
     load(type(), ev.elements() + offset_, ev.stride(), s, out);
   }
   const void* in_place(const evaluation& ev, selection s) const override {
-    bool exists = type().kind == kind::scalar && !s.at && ev.stride() == type().size;
-    return exists ? ev.elements() + offset_ : nullptr;
+    if (type().kind != kind::scalar || s.at) return nullptr;
+    if (ev.rows()) return numbers_in_place(column_in(ev), ev.first_row());
+    return ev.stride() == type().size ? ev.elements() + offset_ : nullptr;
   }
   void build(evaluation& ev, selection s, char* to, std::size_t stride) const override {
     if (moves_) return;
+    if (ev.rows()) return copy_rows(column_in(ev), ev.first_row(), s, to, stride);
     const char* from = ev.elements() + offset_;
     if (!s.at) return type().copy(type(), to, from, s.n, stride, ev.stride());
     std::uint32_t i = 0;
@@ -51,6 +55,8 @@ class path final : public computed {
     type().construct(type(), from, n, ev.stride());  // the owner destroys them
   }
 
+  /// The column of this part. REQUIRES: the elements are rows of a column.
+  const column& column_in(const evaluation& ev) const { return part_of_rows(*ev.rows(), type(), offset_); }
   std::size_t offset() const { return offset_; }
   std::size_t end() const { return offset_ + type().size; }
   bool moves() const { return moves_; }
@@ -61,6 +67,16 @@ class path final : public computed {
   }
 
  private:
+  void eval_rows(evaluation& ev, selection s, void* out) const {
+    if (type().kind == kind::scalar || type().kind == kind::text)
+      return load_rows(column_in(ev), ev.first_row(), s, out);
+    evaluation::objects& made = ev.kept_objects(type(), s.n);
+    build(ev, s, made.data, type().size);
+    made.constructed = s.n;
+    ev.charge_owned(type(), made.data, s.n);
+    load(type(), made.data, type().size, {nullptr, s.n}, out);
+  }
+
   std::shared_ptr<std::vector<path*>> all_;
   std::size_t offset_;
   bool moves_ = false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "expr/checking/checker.hpp"
+#include "expr/column_parts.hpp"
 #include "expr/earlier_value.hpp"
 #include "expr/expression_parts.hpp"
 #include "expr/vectorised.hpp"
@@ -85,7 +86,8 @@ void move_up(char* registers, std::size_t bytes, const bool* yes, std::uint32_t 
 
 }  // namespace
 
-std::unique_ptr<const fused_program> fused_program::make(std::span<const fused_part> parts, callables& functions) {
+std::unique_ptr<const fused_program> fused_program::make(std::span<const fused_part> parts, callables& functions,
+                                                         bool from_columns) {
   std::unique_ptr<fused_program> p(new fused_program);
   p->in_ = parts.front().in;
   p->shared_ = std::make_unique<expressions::shared_values>(0);
@@ -99,20 +101,22 @@ std::unique_ptr<const fused_program> fused_program::make(std::span<const fused_p
         if (!parts[i].is_filter) break;
       }
     }
-    if (!p->add(parts[k], functions)) return nullptr;
+    if (!p->add(parts[k], functions, from_columns, k + 1 == parts.size())) return nullptr;
     is_new_element = !parts[k].is_filter;
   }
+  if (!p->out_ && from_columns) {
+    p->out_ = p->in_;
+    p->element_ = std::make_unique<expressions::path>(std::make_shared<std::vector<expressions::path*>>(), *p->in_, 0);
+  }
   if (!p->out_) return nullptr;
-  for (std::size_t k = parts.size(); k-- != 0;) {
-    step& s = *p->steps_[k];
-    if (!s.value) continue;
-    if (k + 1 != parts.size()) s.whole = s.value->part(s.root->type(), 0);
-    break;
+  for (std::size_t k = parts.size(); k-- != 0 && parts[k].is_filter;) {
+    step* before = k != 0 ? p->steps_[k - 1].get() : nullptr;
+    if (before && before->value) before->whole = before->value->part(before->root->type(), 0);
   }
   return p;
 }
 
-bool fused_program::add(const fused_part& part, callables& functions) {
+bool fused_program::add(const fused_part& part, callables& functions, bool from_columns, bool is_last) {
   auto s = std::make_unique<step>();
   s->is_filter = part.is_filter;
   for (const auto& earlier : steps_)
@@ -124,15 +128,18 @@ bool fused_program::add(const fused_part& part, callables& functions) {
   s->root = part.wanted ? check.make(tree, *part.wanted) : check.make(tree);
   if (part.is_filter) s->root = expressions::checker::as_condition(std::move(s->root));
   variables_ = check.variables();
-  if (!check.has_light_members()) return false;
+  if (!check.has_light_members() || (from_columns && !check.reads_columns())) return false;
   if (!part.is_filter) {
     std::vector<earlier_value::leaf> leaves;
     std::vector<const computed*> numbers;
-    if (!add_leaves(*s->root, 0, numbers, leaves) || leaves.empty()) return false;
-    for (earlier_value::leaf& l : leaves) l.variable = variables_++;
-    for (const computed* c : numbers) s->leaves.push_back({c, check.may_fail() && !is_stored(*c)});
-    s->value = std::make_unique<earlier_value>(std::move(leaves));
+    const bool has_leaves = add_leaves(*s->root, 0, numbers, leaves) && !leaves.empty();
+    if (!has_leaves && !is_last) return false;
     out_ = &s->root->type();
+    if (!is_last) {
+      for (earlier_value::leaf& l : leaves) l.variable = variables_++;
+      for (const computed* c : numbers) s->leaves.push_back({c, check.may_fail() && !is_stored(*c)});
+      s->value = std::make_unique<earlier_value>(std::move(leaves));
+    }
   }
   steps_.push_back(std::move(s));
   return true;
@@ -144,19 +151,37 @@ std::unique_ptr<evaluation> fused_program::make_room() const {
   return room;
 }
 
-bool fused_program::compute(evaluation& ev, const void* elements, std::uint32_t n, void* to,
-                            std::span<const program_place> places, std::uint32_t* kept) const {
-  auto* from = const_cast<char*>(static_cast<const char*>(elements));  // only read
+template <class Start>
+bool fused_program::compute_chunks(evaluation& ev, std::uint32_t n, void* to, std::span<const program_place> places,
+                                   std::uint32_t* kept, Start start) const {
   auto* next = static_cast<char*>(to);
   try {
     for (std::uint32_t first = 0; first != n;) {
       const std::uint32_t some = std::min(n - first, expressions::kChunk);
-      ev.start(from + first * in_->size, some, 0);
+      start(first, some);
       next += compute_chunk(ev, first, some, next, places, kept) * out_->size;
       first += some;
     }
-  } catch (...) { return false; }  // computed again by each program, which reports what is wrong
+  } catch (...) {  // computed again by each program, which reports what is wrong
+    const auto made = static_cast<std::size_t>(next - static_cast<char*>(to)) / out_->size;
+    if (!out_->trivially_destroyed) out_->destroy(*out_, to, made);
+    return false;
+  }
   return true;
+}
+
+bool fused_program::compute(evaluation& ev, const void* elements, std::uint32_t n, void* to,
+                            std::span<const program_place> places, std::uint32_t* kept) const {
+  auto* from = const_cast<char*>(static_cast<const char*>(elements));  // only read
+  return compute_chunks(ev, n, to, places, kept,
+                        [&](std::uint32_t first, std::uint32_t some) { ev.start(from + first * in_->size, some, 0); });
+}
+
+bool fused_program::compute(evaluation& ev, const column_view& rows, void* to, std::span<const program_place> places,
+                            std::uint32_t* kept) const {
+  return compute_chunks(ev, rows.n, to, places, kept, [&](std::uint32_t first, std::uint32_t some) {
+    ev.start_rows(*rows.all, rows.first + first, some, 0);
+  });
 }
 
 /// Returns the elements for which the filter's condition holds. If they are registers, these are moved to the front.
@@ -212,6 +237,8 @@ std::uint32_t fused_program::compute_chunk(evaluation& ev, std::uint32_t first, 
     value = s.value.get();
   }
   if (all.n == 0) return 0;
+  if (element_) element_->build(ev, all, to, out_->size);
+  if (element_) return all.n;
   for (std::size_t k = steps_.size(); k-- != 0;) {
     if (steps_[k]->value.get() != value) continue;
     steps_[k]->whole->build(ev, all, to, out_->size);

@@ -33,8 +33,10 @@ struct program_place {
 class fused_program {
  public:
   /// Returns null if values between the programs are no numbers or structures of numbers, if a part is computed from
-  /// values that own memory, or if no program builds values.
-  static std::unique_ptr<const fused_program> make(std::span<const fused_part> parts, callables& functions);
+  /// values that own memory, or if no program builds values. With `from_columns` the elements are rows of columns. Filters
+  /// alone then build the elements that they keep; null: if parts are read for which objects would be built.
+  static std::unique_ptr<const fused_program> make(std::span<const fused_part> parts, callables& functions,
+                                                   bool from_columns = false);
   ~fused_program();
   fused_program(const fused_program&) = delete;
 
@@ -45,11 +47,17 @@ class fused_program {
   /// at `to` then needs no destruction, and `kept` is unspecified.
   bool compute(expressions::evaluation& room, const void* elements, std::uint32_t n, void* to,
                std::span<const program_place> places, std::uint32_t* kept) const;
+  /// Does the same for rows of columns. REQUIRES: it was made for them.
+  bool compute(expressions::evaluation& room, const column_view& rows, void* to, std::span<const program_place> places,
+               std::uint32_t* kept) const;
 
  private:
   struct step;
   fused_program();
-  bool add(const fused_part& part, callables& functions);
+  bool add(const fused_part& part, callables& functions, bool from_columns, bool is_last);
+  template <class Start>
+  bool compute_chunks(expressions::evaluation& ev, std::uint32_t n, void* to, std::span<const program_place> places,
+                      std::uint32_t* kept, Start start) const;
   expressions::selection filtered(const step& s, expressions::evaluation& ev, expressions::selection all) const;
   std::uint32_t compute_chunk(expressions::evaluation& ev, std::uint32_t first, std::uint32_t n, char* to,
                               std::span<const program_place> places, std::uint32_t* kept) const;
@@ -57,6 +65,7 @@ class fused_program {
   const element_type* in_ = nullptr;
   const element_type* out_ = nullptr;
   std::vector<std::unique_ptr<step>> steps_;
+  std::unique_ptr<expressions::computed> element_;  ///< builds the elements that filters alone keep; else null
   std::unique_ptr<expressions::shared_values> shared_;
   std::size_t variables_ = 0;
 };

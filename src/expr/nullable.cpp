@@ -200,11 +200,16 @@ evaluation::objects& nullable::compute(evaluation& ev, selection s) const {
 
 namespace {
 
-/// Reads optionals of numbers, which are a part of each element. Returns false, and reads nothing, if `c` is something
-/// else.
-bool load_optional_numbers(const computed& c, const evaluation& ev, selection s, void* values, bool* exist) {
+/// Reads optionals of numbers, which are a part of each element, or other optionals that have a column. Returns false, and
+/// reads nothing, if `c` is something else.
+bool load_optional_part(const computed& c, const evaluation& ev, selection s, void* values, bool* exist) {
   const auto* part = dynamic_cast<const path*>(&c);
   if (!part) return false;
+  if (ev.rows()) {
+    if (!is_column_part(c.type())) return false;
+    load_optional_rows(part->column_in(ev), ev.first_row(), s, values, exist);
+    return true;
+  }
   const char* from = ev.elements() + part->offset();
   const std::size_t stride = ev.stride();
   return with_optional_number(c.type(), [&]<class T>(std::type_identity<T>) {
@@ -227,7 +232,7 @@ void eval_optional(const computed& c, evaluation& ev, selection s, void* values,
     std::fill(exist, exist + s.n, true);
     return;
   }
-  if (load_optional_numbers(c, ev, s, values, exist)) return;
+  if (load_optional_part(c, ev, s, values, exist)) return;
   evaluation::scratch here(ev);
   const auto* objects = registers_of<const void*>(c, ev, s);
   const element_type& item = *t.element;

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "expr/checking/checker.hpp"
 #include "expr/checking/facts.hpp"
+#include "expr/column_parts.hpp"
+#include "expr/expression_parts.hpp"
 
 namespace sluice::lib {
 
@@ -25,6 +27,7 @@ program::program(const expression& e, const element_type& in, callables& functio
   may_fail_ = check.may_fail();
   reads_ = expressions::members_read(e.tree(), in);
   is_light_ = check.is_light();
+  reads_columns_ = scope.is_looked_at && check.reads_columns();
 }
 
 std::vector<std::string> built_in_function_names() {
@@ -48,6 +51,25 @@ std::uint32_t program::values_at_once() const {
 
 const element_type& program::type() const { return root_->type(); }
 
+const void* program::constant() const { return root_->constant(); }
+
+/// Elements in memory, or rows of a column.
+struct program::source {
+  const element_type& type;
+  char* elements = nullptr;
+  const column* rows = nullptr;
+  std::size_t first = 0;
+
+  void start(expressions::evaluation& ev, std::uint32_t k, std::uint32_t n, std::uint64_t ordinal) const {
+    if (rows) ev.start_rows(*rows, first + k, n, ordinal);
+    else ev.start(elements + k * type.size, n, ordinal);
+  }
+  /// REQUIRES: the elements are texts.
+  std::string_view text(std::uint32_t k) const {
+    return rows ? rows->text(first + k) : type.text(elements + k * type.size);
+  }
+};
+
 namespace {
 
 /// Uninitialized memory for one object.
@@ -70,10 +92,10 @@ status status_of(const expressions::failed_at& bad) {
 }
 
 /// Adds the element to the message if it is a short text, such as a file's name.
-status naming_element(const status& why, const element_type& in, const void* element) {
+template <class Source> status naming_element(const status& why, const Source& from, std::uint32_t element) {
   constexpr std::size_t kShort = 200;
-  if (!in.text || !why.where().file.empty()) return why;
-  const std::string_view text = in.text(element);
+  if (!from.type.text || !why.where().file.empty()) return why;
+  const std::string_view text = from.text(element);
   const bool can_be_read =
       std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= ' '; });
   if (text.empty() || text.size() > kShort || !can_be_read || why.message().find(text) != std::string_view::npos)
@@ -157,17 +179,27 @@ std::uint32_t in_chunks(std::uint32_t n, status& why, const expressions::evaluat
 
 std::uint32_t program::apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                              status& why) const {
+  return apply(source{*in_, static_cast<char*>(elements)}, n, to, ordinal, seed, why);
+}
+
+std::uint32_t program::apply(const column_view& rows, void* to, status& why) const {
+  SLUICE_REQUIRES(reads_columns(), "the program reads columns");
+  return apply(source{*in_, nullptr, rows.all, rows.first}, rows.n, to, 0, 0, why);
+}
+
+std::uint32_t program::apply(const source& from, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
+                             status& why) const {
   expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
   const std::size_t size = type().size;
   run_length at_once(at_once_, is_light_);
   const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
     char* at = static_cast<char*>(to) + first * size;
-    ev.start(static_cast<char*>(elements) + first * in_->size, some, ordinal + first);
+    from.start(ev, first, some, ordinal + first);
     root_->build(ev, {nullptr, some}, at, size);
     root_->take(ev, some, at, size);
   });
-  if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
+  if (!why.ok()) why = naming_element(why, from, done);
   return done;
 }
 
@@ -211,25 +243,41 @@ std::uint32_t program::test(const void* elements, std::uint32_t n, bool* to, std
   expressions::evaluation ev(*in_, seed);
   ev.variables.resize(variables_);
   run_length at_once(at_once_, is_light_);
+  // A bool is computed from the elements, and nothing is moved.
+  const source from{*in_, const_cast<char*>(static_cast<const char*>(elements))};
   const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
-    // A bool is computed from the elements, and nothing is moved.
-    ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, some, ordinal + first);
+    from.start(ev, first, some, ordinal + first);
     root_->eval(ev, {nullptr, some}, to + first);
   });
-  if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
+  if (!why.ok()) why = naming_element(why, from, done);
   return done;
 }
 
 std::uint32_t program::numbers(const void* elements, std::uint32_t n, char* to, char* exist, status& why) const {
+  return numbers(source{*in_, const_cast<char*>(static_cast<const char*>(elements))}, n, to, exist, why);
+}
+
+std::uint32_t program::numbers(const column_view& rows, char* to, char* exist, status& why) const {
+  SLUICE_REQUIRES(reads_columns(), "the program reads columns");
+  return numbers(source{*in_, nullptr, rows.all, rows.first}, rows.n, to, exist, why);
+}
+
+const char* program::numbers_in_place(const column_view& rows) const {
+  const auto* part = dynamic_cast<const expressions::path*>(root_.get());
+  if (!part) return nullptr;
+  return expressions::numbers_in_place(expressions::part_of_rows(*rows.all, part->type(), part->offset()), rows.first);
+}
+
+std::uint32_t program::numbers(const source& from, std::uint32_t n, char* to, char* exist, status& why) const {
   expressions::evaluation ev(*in_, 0);
   ev.variables.resize(variables_);
   run_length at_once(at_once_, is_light_);
   const std::size_t size = type().kind == kind::maybe ? type().element->size : type().size;
   const std::uint32_t done = in_chunks(n, why, ev, at_once, [&](std::uint32_t first, std::uint32_t some) {
-    ev.start(const_cast<char*>(static_cast<const char*>(elements)) + first * in_->size, some, 0);
+    from.start(ev, first, some, 0);
     expressions::eval_optional(*root_, ev, {nullptr, some}, to + first * size, reinterpret_cast<bool*>(exist + first));
   });
-  if (!why.ok()) why = naming_element(why, *in_, static_cast<const char*>(elements) + done * in_->size);
+  if (!why.ok()) why = naming_element(why, from, done);
   return done;
 }
 

@@ -17,6 +17,8 @@
 
 namespace sluice::lib {
 
+struct column_view;  // expr/column_parts.hpp
+
 /// A registered function in the form that expressions call.
 class callable {
  public:
@@ -87,17 +89,27 @@ class program {
   /// Returns the names of the element's members that are read, sorted; nullopt: the whole element.
   const std::optional<std::vector<std::string>>& reads() const { return reads_; }
 
+  /// Returns true if rows of columns may be the elements: it moves nothing, and reads no parts for which objects are built.
+  bool reads_columns() const { return reads_columns_; }
+  /// Returns the value that all elements have, as a register (expr/evaluation.hpp); null: they may differ.
+  const void* constant() const;
+
   /// Constructs the values of n elements at `to`, at intervals of type().size. Elements may be moved from. Returns the
   /// number of values constructed before an error, `why`. `ordinal`: the number of the first element. Thread: any, also
   /// concurrently.
   std::uint32_t apply(void* elements, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
                       status& why) const;
+  /// Does the same for rows of columns, which have no ordinals. REQUIRES: reads_columns().
+  std::uint32_t apply(const column_view& rows, void* to, status& why) const;
   /// Evaluates a bool for elements that are not changed.
   std::uint32_t test(const void* elements, std::uint32_t n, bool* to, std::uint64_t ordinal, std::uint64_t seed,
                      status& why) const;
   /// Evaluates numbers, or optional numbers, of elements that are not changed. `exist`: one byte for each, 0 if it is
   /// missing.
   std::uint32_t numbers(const void* elements, std::uint32_t n, char* to, char* exist, status& why) const;
+  std::uint32_t numbers(const column_view& rows, char* to, char* exist, status& why) const;
+  /// Returns the numbers of these rows if they are consecutive values of a column, and all exist; otherwise null.
+  const char* numbers_in_place(const column_view& rows) const;
   /// Returns the error of a new state that exceeds its limit, or ok.
   using state_limit = std::function<status(const void* state)>;
   /// For an expression with a state, which has the type of its values. For each element in order, the value becomes the
@@ -109,12 +121,18 @@ class program {
   std::uint32_t values_at_once() const;
 
  private:
+  struct source;
+  std::uint32_t apply(const source& from, std::uint32_t n, void* to, std::uint64_t ordinal, std::uint64_t seed,
+                      status& why) const;
+  std::uint32_t numbers(const source& from, std::uint32_t n, char* to, char* exist, status& why) const;
+
   const element_type* in_;
   std::unique_ptr<expressions::computed> root_;
   std::size_t variables_ = 0;
   bool draws_ = false;
   bool uses_place_ = false;
   bool may_fail_ = true;
+  bool reads_columns_ = false;
   std::optional<std::vector<std::string>> reads_;
   bool is_light_ = false;                          ///< its values, and the values within it, own no memory
   mutable std::atomic<std::uint32_t> at_once_{1};  ///< the number that fit for earlier elements; affects no value

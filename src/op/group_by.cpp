@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/batching/column_input.hpp"
 #include "engine/batching/group_index.hpp"
 #include "engine/expressions/expression_forms.hpp"
 #include "engine/held/collected_stage.hpp"
@@ -90,16 +91,24 @@ class keyed_groups final : public collector {
         memory_(std::move(run), gate.line(purpose::state), gate.label(), "its groups",
                 "use fewer keys, or compute fewer aggregates") {}
 
+  /// Reads rows of columns from now on.
+  void read_columns(std::unique_ptr<column_input> columns) { columns_ = std::move(columns); }
+  void before_request(erased_stream& in) override {
+    if (columns_) columns_->before_request(in);
+  }
   status take(erased_stream& in) override {
     while (in.left() != 0) {
-      const block view(nullptr, &in.type(), in.peek().data(), std::min(in.left(), kComputedAtOnce));
-      status why = index_.look_at(view);
-      applied computed = states_->compute(view.first(index_.looked_at()));
-      if (!computed.why.ok()) why = std::move(computed.why);
-      number_groups(computed.done);
-      states_->add(groups_.data(), computed.done, static_cast<std::uint32_t>(keys_.size()));
-      index_.forget_view();
-      in.drop(computed.done);
+      const std::uint32_t n = std::min(in.left(), kComputedAtOnce);
+      std::uint32_t done = 0;
+      status why;
+      if (columns_) {
+        const column_view rows = columns_->rows(in.peek().data(), in.left(), n);
+        why = compute(rows, done, [&](std::uint32_t k) { return states_->compute_rows(rows.front(k)); });
+      } else {
+        const block view(nullptr, &in.type(), in.peek().data(), n);
+        why = compute(view, done, [&](std::uint32_t k) { return states_->compute(view.first(k)); });
+      }
+      in.drop(done);
       if (!why.ok()) return why;
     }
     return {};
@@ -122,19 +131,33 @@ class keyed_groups final : public collector {
   }
 
  private:
-  /// Finds the groups of the first n elements of the view, and begins those that are missing.
-  void number_groups(std::uint32_t n) {
-    groups_.resize(n);
-    for (std::uint32_t i = 0; i != n; ++i) {
-      std::size_t group = index_.group_of(i);
-      if (group == group_index::kNone) {
-        keys_.push_back(index_.key_of(i));
-        key_bytes_ += 2 * keys_.back().code.size();  // here and in the table
-        group = keys_.size();  // in the index groups are numbered from 1, because 0 stands for none
-        index_.add(keys_.back(), group);
-      }
-      groups_[i] = static_cast<std::uint32_t>(group - 1);
+  /// Adds the rows to their groups, up to the first one that fails. `done`: their number.
+  template <class Rows, class Compute> status compute(const Rows& rows, std::uint32_t& done, Compute compute_values) {
+    status why = index_.look_at(rows);
+    applied computed = compute_values(index_.looked_at());
+    if (!computed.why.ok()) why = std::move(computed.why);
+    done = computed.done;
+    if (done != 0 && index_.is_one_key()) {
+      const std::uint32_t group = group_of(0);
+      states_->add_to(group, done, static_cast<std::uint32_t>(keys_.size()));
+    } else {
+      groups_.resize(done);
+      for (std::uint32_t i = 0; i != done; ++i) groups_[i] = group_of(i);
+      states_->add(groups_.data(), done, static_cast<std::uint32_t>(keys_.size()));
     }
+    index_.forget_view();
+    return why;
+  }
+  /// Returns the group of row i of the view, and begins it if it is missing.
+  std::uint32_t group_of(std::uint32_t i) {
+    std::size_t group = index_.group_of(i);
+    if (group == group_index::kNone) {
+      keys_.push_back(index_.key_of(i));
+      key_bytes_ += 2 * keys_.back().code.size();  // here and in the table
+      group = keys_.size();                        // in the index groups are numbered from 1, because 0 stands for none
+      index_.add(keys_.back(), group);
+    }
+    return static_cast<std::uint32_t>(group - 1);
   }
   void sort() {
     order_.resize(keys_.size());
@@ -146,6 +169,7 @@ class keyed_groups final : public collector {
   const row_layout layout_;
   group_index index_;
   std::unique_ptr<aggregate_states> states_;
+  std::unique_ptr<column_input> columns_;  ///< null: the input's elements are read
   held_memory memory_;
   std::vector<known_key> keys_;  ///< of the groups, in the order in which they began
   std::size_t key_bytes_ = 0;
@@ -153,6 +177,19 @@ class keyed_groups final : public collector {
   std::vector<std::uint32_t> order_;   ///< the groups by their keys
   std::size_t next_ = 0;               ///< within order_
 };
+
+/// Opens the input with its rows in columns, if that costs less; returns an empty stream otherwise.
+erased_stream open_columns_of(const node& n, const open_context& context, keyed_groups& groups) {
+  auto& a = n.as<group_by_arguments>();
+  const node_ptr& input = n.inputs[0];
+  if (!input->op->lowering.has_columns || !static_cast<const key_function&>(*a.key.value).reads_columns ||
+      !aggregates_of(a).reads_columns)
+    return {};
+  auto columns = std::make_unique<column_input>(*input->type);
+  erased_stream in = context.open_rows(input, columns->landing());
+  if (in) groups.read_columns(std::move(columns));
+  return in;
+}
 
 erased_stream open_group_by(const node& n, open_context& context) {
   auto& a = n.as<group_by_arguments>();
@@ -162,8 +199,9 @@ erased_stream open_group_by(const node& n, open_context& context) {
   auto from = std::make_unique<keyed_groups>(a, group_layout_of(a, why), context.run, gate);
   saved<saved_final_elements> results(saved_final_elements{
       std::make_unique<final_elements>(*n.type, context.run, gate, "the groups to be delivered", "use fewer keys")});
-  return collected_stage(std::move(out), std::move(results), context.open(n.inputs[0]), std::move(from),
-                         std::move(gate));
+  erased_stream in = open_columns_of(n, context, *from);
+  if (!in) in = context.open(n.inputs[0]);
+  return collected_stage(std::move(out), std::move(results), std::move(in), std::move(from), std::move(gate));
 }
 
 const element_type* group_by_type(const node& n, std::string& why) {

@@ -694,4 +694,12 @@ MUTANTS = [
      "  window_.append(produced);\n", ""),
     ("a seek point has no checksum of what is before it", "src/format/codec/deflate_blocks.cpp",
      "point.checksum = state.crc;", "point.checksum = 0;"),
+    ("rows of columns are read from the view's first one on", "src/engine/batching/column_input.cpp",
+     " + (of_view_ - left), n};", ", n};"),
+    ("a value that a column does not have exists", "src/expr/column_parts.cpp",
+     "    exist[i] = part.valid(first + s.element(i));", "    exist[i] = true;"),
+    ("unbatch lends each batch from its first row on", "src/op/unbatch.cpp",
+     "landing->lent->gone_in_front() + static_cast<std::size_t>(at);", "landing->lent->gone_in_front();"),
+    ("a sum of a column takes negative numbers for large ones", "src/engine/expressions/aggregate_values.cpp",
+     " - int128{kLarger} * n;", ";"),
 ]

@@ -69,6 +69,9 @@ struct op_lowering {
   /// The same, for a consumer that wants rows in its columns instead of elements (engine/batching/row_landing.hpp).
   /// Null, or an empty stream: this node builds elements.
   erased_stream (*open_rows)(const node&, open_context&, const std::shared_ptr<row_landing>&) = nullptr;
+  /// Its rows are in columns before they become elements, so that open_rows costs less than open for a consumer that reads
+  /// numbers and texts from columns.
+  bool has_columns = false;
   /// Builds at `to` the elements with these numbers, each less than the plan's size, in the order of `numbers`. Only a
   /// source that seeks and cannot fail may set it. Null: a stage builds them.
   void (*pick)(const node&, std::span<const std::uint64_t> numbers, char* to) = nullptr;

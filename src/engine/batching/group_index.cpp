@@ -8,17 +8,38 @@
 
 namespace sluice::lib {
 
-status group_index::look_at(const block& view) {
+applied key_function::codes_of_rows(const column_view&, key_codes&) const {
+  return {0, internal_error("this key reads no columns")};
+}
+applied key_function::numbers_of_rows(const column_view&, std::uint64_t*) const {
+  return {0, internal_error("this key reads no columns")};
+}
+
+template <class Rows, class Numbers, class Codes>
+status group_index::look(const Rows& rows, Numbers numbers, Codes codes) {
   applied a;
   if (key_.is_number) {
-    if (numbers_.size() < view.size()) numbers_.resize(view.size());
-    a = key_.numbers(view, numbers_.data());
+    if (numbers_.size() < rows.size()) numbers_.resize(rows.size());
+    a = (key_.*numbers)(rows, numbers_.data());
   } else {
     codes_.clear();
-    a = key_.codes(view, codes_);
+    a = (key_.*codes)(rows, codes_);
   }
   looked_at_ = a.done;
   return std::move(a.why);
+}
+
+status group_index::look_at(const block& view) { return look(view, &key_function::numbers, &key_function::codes); }
+
+status group_index::look_at(const column_view& rows) {
+  return look(rows, &key_function::numbers_of_rows, &key_function::codes_of_rows);
+}
+
+bool group_index::is_one_key() const {
+  if (!key_.is_number || looked_at_ == 0 || numbers_[looked_at_ - 1] != numbers_[0]) return false;
+  std::uint64_t differences = 0;
+  for (std::uint32_t i = 0; i != looked_at_; ++i) differences |= numbers_[i] ^ numbers_[0];
+  return differences == 0;
 }
 
 known_key group_index::key_of(std::uint32_t i) const {

@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/number_table.hpp"
+#include "expr/column_parts.hpp"
 #include "sluice/base/assert.hpp"
 #include "sluice/engine/detail/functions.hpp"
 
@@ -40,6 +41,8 @@ class group_index {
 
   /// Computes the keys of the elements of `view`, up to the first that fails. Returns its error, or ok.
   status look_at(const block& view);
+  /// Does the same for rows of columns. REQUIRES: the key reads columns.
+  status look_at(const column_view& rows);
   /// Declares that the view is gone.
   void forget_view() { looked_at_ = 0; }
   /// Returns the number of keys.
@@ -50,6 +53,8 @@ class group_index {
     SLUICE_REQUIRES(has_numbers(), "the keys are no numbers");
     return numbers_.data();
   }
+  /// Returns true if all keys of the view are equal, as far as this is known at a low cost.
+  bool is_one_key() const;
   const number_table& by_number() const { return by_number_; }
 
   /// Returns the group of element i of the view.
@@ -64,6 +69,7 @@ class group_index {
   std::string code_of(const known_key& key) const;
 
  private:
+  template <class Rows, class Numbers, class Codes> status look(const Rows& rows, Numbers numbers, Codes codes);
   std::size_t group_of_code(std::string_view code) const {
     auto at = by_code_.find(absl::string_view(code.data(), code.size()));
     return at == by_code_.end() ? kNone : at->second;

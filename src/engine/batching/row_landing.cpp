@@ -45,6 +45,11 @@ void built_row::sluice_destroy(built_row* rows, std::size_t n) {
   for (std::size_t i = 0; i != n; ++i) rows[i].~built_row();
 }
 
+void make_landed(std::uint64_t bytes, std::size_t n, char* to) {
+  const auto each = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, ~std::uint32_t{0}));
+  for (std::size_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i * sizeof(landed_row))) landed_row{each};
+}
+
 std::size_t built_row::sluice_footprint(const built_row* rows, std::size_t n) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i != n; ++i) bytes += rows[i].bytes;

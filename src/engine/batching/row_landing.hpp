@@ -13,6 +13,8 @@
 // A stage that works ahead cannot append to the columns of its consumer. Its tasks build rows in columns of their own,
 // which begin and end where the consumer's batches do if the blocks allow it. The consumer then adopts these columns as
 // its batch; it copies rows of columns that belong to several batches.
+//
+// A consumer that only reads the rows, such as group_by, uses a column_input (engine/batching/column_input.hpp).
 // Thread: as the stream's.
 #pragma once
 
@@ -28,6 +30,12 @@ namespace sluice::lib {
 
 struct row_landing {
   column* rows = nullptr;
+  /// The consumer only reads the rows, so that the stage may lend rows of its own columns instead of appending them.
+  bool may_lend = false;
+  /// Set by the stage with each request: the delivered rows are those of this column, from `lent_first` on, until the next
+  /// request. Null: they were appended.
+  const column* lent = nullptr;
+  std::size_t lent_first = 0;
   /// The most rows that may land with the next request, because their memory is charged afterwards.
   std::uint64_t at_once = 1;
   /// The consumer's batches have this number of rows.
@@ -41,6 +49,8 @@ struct landed_row {
   std::uint32_t bytes;  ///< its approximate size, from its footprint
 };
 const element_type& landed_row_type();
+/// Constructs the receipts of n rows of `bytes` each at uninitialized `to`.
+void make_landed(std::uint64_t bytes, std::size_t n, char* to);
 
 /// The receipt of one row that was built ahead.
 struct built_row {

@@ -1,332 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions as aggregates: group_by(city, {n: count(), total: sum(x)}). In the braces the outermost call of each member
-// is an aggregate of the rows of a group, and its argument is computed for each row.
-//
-// A part of the input is computed in columns, one for each aggregate, and then added to the groups, column by column.
-// Sums of integers are kept in 128 bits, so that no order of the rows overflows; the total is checked.
+// is an aggregate of the rows of a group, and its argument is computed for each row (aggregate_values.cpp).
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <memory>
-#include <new>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/text/closest.hpp"
+#include "engine/expressions/aggregate_values.hpp"
 #include "engine/expressions/expression_forms.hpp"
-#include "engine/held/held_elements.hpp"
 #include "expr/checking/type_limits.hpp"
 #include "expr/functions/numbers.hpp"
 #include "expr/program.hpp"
-#include "sluice/element/slab.hpp"
 #include "sluice/engine/detail/aggregates.hpp"
 
 namespace sluice::lib {
-
-aggregate_states::~aggregate_states() = default;
-
 namespace {
 
 using expressions::number;
-__extension__ using int128 = __int128;
-
-/// What an aggregate computes of each row. Immutable.
-struct row_value {
-  std::shared_ptr<const compiled_expression> c;
-  const element_type* type = nullptr;  ///< of a value that exists
-  bool is_optional = false;
-
-  number kind() const { return expressions::number_of(*type); }
-};
-
-/// The values of the rows of one part of the input.
-class column_of_values {
- public:
-  explicit column_of_values(const row_value& v) : value_(v), objects_(v.c->p->type()) {}
-
-  applied compute(const block& in) {
-    const std::uint32_t n = in.size();
-    exist_.resize(n);
-    applied a;
-    if (value_.kind() != number::none) {
-      numbers_.resize(n * value_.type->size);
-      a.done = value_.c->p->numbers(in.data(), n, numbers_.data(), exist_.data(), a.why);
-      return a;
-    }
-    const element_type& t = value_.c->p->type();
-    char* to = objects_.reserve(n);
-    a.done = value_.c->p->apply(in.data(), n, to, 0, 0, a.why);
-    objects_.set_live(0, a.done);
-    at_.resize(n);
-    for (std::uint32_t i = 0; i != a.done; ++i) {
-      std::size_t exists = 1;
-      at_[i] = to + i * t.size;
-      if (value_.is_optional) at_[i] = static_cast<const char*>(t.items(t, at_[i], exists));
-      exist_[i] = static_cast<char>(exists);
-    }
-    return a;
-  }
-  bool exists(std::uint32_t i) const { return exist_[i] != 0; }
-  template <class T> T number_at(std::uint32_t i) const {
-    T v;
-    std::memcpy(&v, numbers_.data() + i * sizeof v, sizeof v);
-    return v;
-  }
-  const char* object_at(std::uint32_t i) const { return at_[i]; }
-  void forget() { objects_.clear(); }
-
- private:
-  const row_value& value_;
-  std::vector<char> numbers_, exist_;
-  slab objects_;
-  std::vector<const char*> at_;
-};
-
-/// One aggregate of all groups.
-class aggregate {
- public:
-  aggregate(const element_type& type, const row_value* value) : type_(type) {
-    if (value) column_ = std::make_unique<column_of_values>(*value);
-  }
-  aggregate(const aggregate&) = delete;
-  virtual ~aggregate() = default;
-
-  const element_type& type() const { return type_; }
-  applied compute(const block& in) {
-    if (column_) return column_->compute(in);
-    return {in.size(), {}};
-  }
-  /// Makes states for `count` groups, and adds the rows' values to them.
-  virtual void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) = 0;
-  /// Constructs the value at `to`.
-  virtual status build(std::uint32_t group, char* to) = 0;
-  virtual std::size_t bytes() const = 0;
-
- protected:
-  const column_of_values& column() const { return *column_; }
-  void forget_column() { column_->forget(); }
-  /// Constructs the value, or, for an optional, an optional with or without it.
-  template <class T> void construct(char* to, T value, bool exists) const {
-    if (type_.kind == kind::maybe) type_.collect(type_, to, &value, exists, exists, sizeof value);
-    else std::memcpy(to, &value, sizeof value);
-  }
-
- private:
-  const element_type& type_;
-  std::unique_ptr<column_of_values> column_;
-};
-
-/// count() has no value, and count(x) counts those that exist.
-class row_count final : public aggregate {
- public:
-  explicit row_count(const row_value* value) : aggregate(type_of<std::int64_t>(), value), has_value_(value) {}
-  void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) override {
-    counts_.resize(count);
-    for (std::uint32_t i = 0; i != n; ++i) counts_[groups[i]] += !has_value_ || column().exists(i);
-    if (has_value_) forget_column();
-  }
-  status build(std::uint32_t group, char* to) override {
-    construct(to, counts_[group], true);
-    return {};
-  }
-  std::size_t bytes() const override { return counts_.capacity() * sizeof counts_[0]; }
-
- private:
-  bool has_value_;
-  std::vector<std::int64_t> counts_;
-};
-
-template <class T> using total_of = std::conditional_t<std::is_floating_point_v<T>, double, int128>;
-
-template <class T, bool IsMean> class added_values final : public aggregate {
- public:
-  using result = std::conditional_t<
-      IsMean || std::is_floating_point_v<T>, double,
-      std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>;
-  added_values(const element_type& type, const row_value& value) : aggregate(type, &value) {}
-  void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) override {
-    states_.resize(count);
-    for (std::uint32_t i = 0; i != n; ++i) {
-      if (!column().exists(i)) continue;
-      state& s = states_[groups[i]];
-      s.sum += column().template number_at<T>(i);
-      ++s.n;
-    }
-  }
-  status build(std::uint32_t group, char* to) override {
-    const state& s = states_[group];
-    if constexpr (IsMean) {
-      construct(to, static_cast<double>(s.sum) / static_cast<double>(s.n), s.n != 0);
-    } else {
-      if constexpr (std::is_integral_v<result>)
-        if (s.sum > std::numeric_limits<result>::max() || s.sum < std::numeric_limits<result>::min())
-          return invalid_argument_error("sum: the total is no " + type_of<result>().name);
-      construct(to, static_cast<result>(s.sum), s.n != 0);
-    }
-    return {};
-  }
-  std::size_t bytes() const override { return states_.capacity() * sizeof(state); }
-
- private:
-  struct state {
-    total_of<T> sum = 0;
-    std::uint64_t n = 0;
-  };
-  std::vector<state> states_;
-};
-
-enum class selects : std::uint8_t { least, most, first };
-
-/// Returns true if a later value replaces the present one. A NaN stays, and replaces all others.
-template <class T> bool replaces(selects which, const T& value, const T& present) {
-  if (which == selects::first) return false;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (present != present) return false;
-    if (value != value) return true;
-  }
-  return which == selects::least ? value < present : value > present;
-}
-
-template <class T> class chosen_number final : public aggregate {
- public:
-  chosen_number(const element_type& type, const row_value& value, selects which)
-      : aggregate(type, &value), which_(which) {}
-  void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) override {
-    states_.resize(count);
-    for (std::uint32_t i = 0; i != n; ++i) {
-      if (!column().exists(i)) continue;
-      state& s = states_[groups[i]];
-      const T v = column().template number_at<T>(i);
-      if (!s.exists || replaces(which_, v, s.value)) s.value = v;
-      s.exists = true;
-    }
-  }
-  status build(std::uint32_t group, char* to) override {
-    construct(to, states_[group].value, states_[group].exists);
-    return {};
-  }
-  std::size_t bytes() const override { return states_.capacity() * sizeof(state); }
-
- private:
-  struct state {
-    T value{};
-    bool exists = false;
-  };
-  std::vector<state> states_;
-  selects which_;
-};
-
-/// Values that are no numbers: texts, and, for first(), all that can be copied.
-class chosen_object final : public aggregate {
- public:
-  chosen_object(const element_type& type, const row_value& value, selects which)
-      : aggregate(type, &value), value_(*value.type), which_(which) {}
-  ~chosen_object() override {
-    for (char* state : states_)
-      if (state) release(state);
-  }
-  void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) override {
-    states_.resize(count);
-    for (std::uint32_t i = 0; i != n; ++i) {
-      char*& state = states_[groups[i]];
-      if (!column().exists(i)) continue;
-      const char* v = column().object_at(i);
-      if (state && (which_ == selects::first || !replaces(which_, value_.text(v), value_.text(state)))) continue;
-      char* made = copied(v);
-      if (state) release(state);
-      state = made;
-    }
-    forget_column();
-  }
-  status build(std::uint32_t group, char* to) override {
-    char* state = states_[group];
-    const bool exists = state != nullptr;
-    if (type().kind == kind::maybe) type().collect(type(), to, state, exists, 0, value_.size);
-    else value_.copy(value_, to, state, 1, value_.size, value_.size);
-    return {};
-  }
-  std::size_t bytes() const override { return states_.capacity() * sizeof(char*) + bytes_; }
-
- private:
-  char* copied(const char* v) {
-    auto* to = static_cast<char*>(::operator new(value_.size, std::align_val_t(value_.align)));
-    try {
-      value_.copy(value_, to, v, 1, value_.size, value_.size);
-    } catch (...) {
-      ::operator delete(to, std::align_val_t(value_.align));
-      throw;
-    }
-    bytes_ += size_of(to);
-    return to;
-  }
-  void release(char* state) {
-    bytes_ -= size_of(state);
-    value_.destroy(value_, state, 1);
-    ::operator delete(state, std::align_val_t(value_.align));
-  }
-  std::size_t size_of(const char* state) const { return value_.size + owned_bytes_of(value_, state, 1); }
-
-  const element_type& value_;
-  std::vector<char*> states_;
-  std::size_t bytes_ = 0;
-  selects which_;
-};
-
-/// Describes one member: how its states are made.
-struct described_aggregate {
-  std::string function;
-  row_value value;  ///< without `c`: count()
-  const element_type* type = nullptr;
-
-  std::unique_ptr<aggregate> make() const {
-    if (function == "count") return std::make_unique<row_count>(value.c ? &value : nullptr);
-    const selects which = function == "min" ? selects::least : function == "max" ? selects::most : selects::first;
-    if (value.kind() == number::none) return std::make_unique<chosen_object>(*type, value, which);
-    return expressions::with_number(value.kind(), [&]<class T>(std::type_identity<T>) -> std::unique_ptr<aggregate> {
-      if (function == "sum") return std::make_unique<added_values<T, false>>(*type, value);
-      if (function == "mean") return std::make_unique<added_values<T, true>>(*type, value);
-      return std::make_unique<chosen_number<T>>(*type, value, which);
-    });
-  }
-};
-
-class states_of_aggregates final : public aggregate_states {
- public:
-  explicit states_of_aggregates(const std::vector<described_aggregate>& described) {
-    for (const described_aggregate& d : described) all_.push_back(d.make());
-  }
-  applied compute(const block& in) override {
-    applied worst{in.size(), {}};
-    for (auto& one : all_) {
-      applied a = one->compute(in.first(worst.done));
-      if (!a.why.ok()) worst = std::move(a);
-    }
-    return worst;
-  }
-  void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) override {
-    for (auto& one : all_) one->add(groups, n, count);
-  }
-  status build(std::uint32_t group, char* to, const std::size_t* offsets) override {
-    for (std::size_t k = 0; k != all_.size(); ++k) {
-      status why = all_[k]->build(group, to + offsets[k]);
-      if (why.ok()) continue;
-      while (k-- != 0) all_[k]->type().destroy(all_[k]->type(), to + offsets[k], 1);
-      return why;
-    }
-    return {};
-  }
-  std::size_t bytes() const override {
-    std::size_t all = 0;
-    for (auto& one : all_) all += one->bytes();
-    return all;
-  }
-
- private:
-  std::vector<std::unique_ptr<aggregate>> all_;
-};
 
 [[noreturn]] void refuse_aggregate(const expression_tree& e, std::string_view what) {
   throw expression_error(e.at, what);
@@ -393,6 +85,7 @@ struct expression_aggregates final : aggregate_function {
     in = &in_type;
     wanted = wanted_type;
     facts = {.concurrent = true, .pure = true, .may_fail = false};
+    reads_columns = true;
     reads = names_read::none();
     std::vector<member> members;
     for (std::size_t k = 0; k != t.parts.size(); ++k) {
@@ -401,7 +94,7 @@ struct expression_aggregates final : aggregate_function {
     }
     out = struct_of("", std::move(members));
   }
-  std::unique_ptr<aggregate_states> make() const override { return std::make_unique<states_of_aggregates>(described); }
+  std::unique_ptr<aggregate_states> make() const override { return states_of(described); }
   function_ptr for_input(const element_type& other) const override {
     return std::make_shared<expression_aggregates>(read, other, wanted);
   }
@@ -424,6 +117,7 @@ struct expression_aggregates final : aggregate_function {
       captured = derive(captured, c->used.values());
       values_known &= c->used.values_known();
       add_facts_of(*c);
+      reads_columns &= c->p->reads_columns();
       const element_type& t = c->p->type();
       d.value.is_optional = t.kind == kind::maybe;
       d.value.type = d.value.is_optional ? t.element : &t;
@@ -457,12 +151,10 @@ struct expression_aggregates final : aggregate_function {
   static const element_type* type_of_result(const described_aggregate& d) {
     if (d.function == "count") return &type_of<std::int64_t>();
     if (d.value.kind() == number::none) return result_type(*d.value.type, d.value.is_optional);
-    return expressions::with_number(d.value.kind(), [&]<class T>(std::type_identity<T>) {
-      if (d.function == "sum")
-        return result_type(type_of<typename added_values<T, false>::result>(), d.value.is_optional);
-      if (d.function == "mean") return result_type(type_of<double>(), d.value.is_optional);
-      return result_type(type_of<T>(), d.value.is_optional);
-    });
+    if (d.function == "sum") return result_type(type_of_sum(d.value.kind()), d.value.is_optional);
+    if (d.function == "mean") return result_type(type_of<double>(), d.value.is_optional);
+    return expressions::with_number(
+        d.value.kind(), [&]<class T>(std::type_identity<T>) { return result_type(type_of<T>(), d.value.is_optional); });
   }
 };
 

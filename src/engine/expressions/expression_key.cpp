@@ -2,6 +2,7 @@
 // Expressions as keys: group_by_reducer(it % 2, 0, state + it), and as ranks: top(5, by=score). Codes are those of
 // sluice/engine/keys.hpp, for types that are known only at run time. A missing value is a byte 0, and others follow a
 // byte 1, so that it is smaller than all others.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/expressions/expression_forms.hpp"
 #include "expr/checking/type_limits.hpp"
+#include "expr/column_parts.hpp"
 #include "expr/functions/numbers.hpp"
 #include "expr/tree.hpp"
 #include "sluice/engine/ranks.hpp"
@@ -135,12 +137,25 @@ template <class Form> struct expression_key final : Form {
     describe_expression(*this, e, c, made);
     this->captured = c.used.values();
     this->is_number = !kIsRank && expressions::number_of(t) != expressions::number::none;
+    this->reads_columns = c.p->reads_columns();
   }
 
   function_ptr for_input(const element_type& other) const override {
     return std::make_shared<expression_key>(read, other);
   }
-  applied codes(const block& elements, key_codes& to) const override {
+  applied codes(const block& elements, key_codes& to) const override { return codes_in(elements, to); }
+  applied numbers(const block& elements, std::uint64_t* to) const override { return numbers_in(elements, to); }
+  applied codes_of_rows(const column_view& rows, key_codes& to) const override { return codes_in(rows, to); }
+  applied numbers_of_rows(const column_view& rows, std::uint64_t* to) const override { return numbers_in(rows, to); }
+  void build_key(std::string_view code, void* to) const override {
+    const element_type& t = *this->out;
+    t.construct(t, to, 1, t.size);
+    if (t.kind == kind::text) *static_cast<std::string*>(to) = code;
+    else read_code_of(t, code, static_cast<char*>(to));
+  }
+
+ private:
+  template <class Elements> applied codes_in(const Elements& elements, key_codes& to) const {
     const element_type& t = c.p->type();
     return each(elements, [&](const char* keys, std::uint32_t, std::uint32_t n) {
       for (std::uint32_t i = 0; i != n; ++i) {
@@ -151,29 +166,28 @@ template <class Form> struct expression_key final : Form {
       }
     });
   }
-  applied numbers(const block& elements, std::uint64_t* to) const override {
-    return each(elements, [&](const char* keys, std::uint32_t first, std::uint32_t n) {
-      expressions::with_number(expressions::number_of(c.p->type()), [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_integral_v<T>) {
+  template <class Elements> applied numbers_in(const Elements& elements, std::uint64_t* to) const {
+    applied a{elements.size(), {}};
+    expressions::with_number(expressions::number_of(c.p->type()), [&]<class T>(std::type_identity<T>) {
+      if constexpr (std::is_integral_v<T>) {
+        T value;
+        if (const void* same = c.p->constant()) {
+          std::memcpy(&value, same, sizeof value);
+          std::fill(to, to + elements.size(), detail::bits_of(value));
+          return;
+        }
+        a = each(elements, [&](const char* keys, std::uint32_t first, std::uint32_t n) {
           for (std::uint32_t i = 0; i != n; ++i) {
-            T value;
             std::memcpy(&value, keys + i * sizeof value, sizeof value);
             to[first + i] = detail::bits_of(value);
           }
-        }
-      });
+        });
+      }
     });
+    return a;
   }
-  void build_key(std::string_view code, void* to) const override {
-    const element_type& t = *this->out;
-    t.construct(t, to, 1, t.size);
-    if (t.kind == kind::text) *static_cast<std::string*>(to) = code;
-    else read_code_of(t, code, static_cast<char*>(to));
-  }
-
- private:
   /// Calls take(keys, first, n) with the keys of the elements from `first` on.
-  template <class Take> applied each(const block& elements, Take take) const {
+  template <class Elements, class Take> applied each(const Elements& elements, Take take) const {
     const element_type& t = c.p->type();
     const std::uint32_t most = std::min(elements.size(), c.p->values_at_once());
     std::unique_ptr<char[]> bytes(new char[most * t.size + t.align]);
@@ -183,12 +197,18 @@ template <class Form> struct expression_key final : Form {
     applied a;
     while (a.done != elements.size() && a.why.ok()) {
       std::uint32_t n = std::min(elements.size() - a.done, most);
-      std::uint32_t made = c.p->apply(elements.at(a.done), n, keys, 0, 0, a.why);
+      std::uint32_t made = keys_of(elements, a.done, n, keys, a.why);
       take(static_cast<const char*>(keys), a.done, made);
       t.destroy(t, keys, made);
       a.done += made;
     }
     return a;
+  }
+  std::uint32_t keys_of(const block& elements, std::uint32_t first, std::uint32_t n, void* to, status& why) const {
+    return c.p->apply(elements.at(first), n, to, 0, 0, why);
+  }
+  std::uint32_t keys_of(const column_view& rows, std::uint32_t first, std::uint32_t n, void* to, status& why) const {
+    return c.p->apply(rows.after(first).front(n), to, why);
   }
 };
 

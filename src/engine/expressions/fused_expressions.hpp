@@ -12,7 +12,7 @@ namespace sluice::lib {
 
 class fusable_expression : public fusable_function {
  public:
-  std::unique_ptr<one_pass> compile(const std::vector<const stage_function*>& functions) const final;
+  std::unique_ptr<one_pass> compile(const std::vector<const stage_function*>& functions, bool from_columns) const final;
   virtual fused_part part() const = 0;
 };
 

@@ -23,6 +23,7 @@ erased_stream collected_stage(outlet out, saved<saved_final_elements> kept, eras
   if (!results.ended()) {
     in.hold_from(start);
     for (;;) {
+      from->before_request(in);
       bool more = co_await in.ready({0, kCollectedAtOnce, demand::kBytes});
       if (!more) break;
       status bad = from->take(in);

@@ -23,6 +23,8 @@ class collector {
   collector() = default;
   collector(const collector&) = delete;
   virtual ~collector() = default;
+  /// Called before each request for more input.
+  virtual void before_request(erased_stream& /*in*/) {}
   /// Consumes elements of the input's current view, up to the first that fails, which stays: its error, or ok. A failed
   /// element leaves no trace.
   virtual status take(erased_stream& in) = 0;

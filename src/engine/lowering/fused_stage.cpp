@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coro/positions/position_records.hpp"
+#include "engine/batching/column_input.hpp"
 #include "engine/lowering/excluded_elements.hpp"
 #include "engine/lowering/open_context.hpp"
 #include "plan/node_history.hpp"
@@ -68,22 +69,23 @@ struct part {
 class fused_work {
  public:
   fused_work(const fused_work&) = delete;
-  /// `first`: the most upstream node.
-  fused_work(std::vector<part> all, erased_stream from, const node& first)
-      : in(std::move(from)), parts(std::move(all)), excluded_(first) {
+  /// `first`: the most upstream node. `columns`: of an input that has its rows in columns; else null.
+  fused_work(std::vector<part> all, erased_stream from, const node& first, std::unique_ptr<one_pass> pass,
+             std::unique_ptr<column_input> columns)
+      : in(std::move(from)),
+        parts(std::move(all)),
+        excluded_(first),
+        pass_(std::move(pass)),
+        columns_(std::move(columns)) {
     last_filter = last_map = parts.size();
-    std::vector<const stage_function*> functions;
-    for (std::size_t k = 0; k != parts.size(); ++k) {
-      (parts[k].filter ? last_filter : last_map) = k;
-      functions.push_back(parts[k].function.get());
-    }
+    for (std::size_t k = 0; k != parts.size(); ++k) (parts[k].filter ? last_filter : last_map) = k;
     kept_.resize(parts.size());
-    pass_ = dynamic_cast<const fusable_function&>(*functions[0]).compile(functions);
   }
   ~fused_work() { add_counts(); }
 
   /// Returns the request for the next inputs.
-  demand next_inputs(const outlet& out) const {
+  demand next_inputs(const outlet& out) {
+    if (columns_) columns_->before_request(in);
     return {excluded_.from(in.consumed()), has_filter() ? out.ask() : out.wanted(), out.wanted_bytes()};
   }
   /// Computes the outputs for `b`. `why`: the error after them, or ok.
@@ -109,16 +111,18 @@ class fused_work {
   std::uint64_t begun = 1;
 
  private:
-  std::uint64_t first_of(const block& b) const { return in.consumed() - b.size(); }
+  template <class Inputs> std::uint64_t first_of(const Inputs& b) const { return in.consumed() - b.size(); }
   bool must_pass(const outlet& out) const;
-  bool compute_at_once(outlet& out, const block& b, block& made);
+  template <class Inputs> bool compute_at_once(outlet& out, const Inputs& b, block& made);
+  block compute_rows(outlet& out, const column_view& rows, status& why);
   block compute_apart(outlet& out, const block& b, status& why);
   void mapped(part& p, std::size_t k, outlet& out, block& now, std::uint64_t ordinal, status& why) const;
   void filtered(part& p, std::size_t k, outlet& out, block& now, std::uint64_t ordinal, status& why);
   bool is_inner_filter(std::size_t k) const { return parts[k].filter && k != last_filter; }
 
   const excluded_elements excluded_;
-  std::unique_ptr<one_pass> pass_;
+  const std::unique_ptr<one_pass> pass_;         ///< null: one function after the other
+  const std::unique_ptr<column_input> columns_;  ///< null: the inputs are elements
   std::vector<element_place> places_;
   std::vector<std::uint32_t> kept_;
   std::uint64_t seen_ = 0;  ///< the ordinal after the last input
@@ -158,12 +162,19 @@ void fused_work::note_inputs(std::uint32_t n) {
 
 block fused_work::compute(outlet& out, const block& b, status& why) {
   note_inputs(b.size());
+  if (columns_) return compute_rows(out, columns_->rows(b.data(), in.left() + b.size(), b.size()), why);
   block made;
   if (pass_ && !must_pass(out) && compute_at_once(out, b, made)) return made;
   return compute_apart(out, b, why);
 }
 
-bool fused_work::compute_at_once(outlet& out, const block& b, block& made) {
+block fused_work::compute_rows(outlet& out, const column_view& rows, status& why) {
+  block made;
+  if (!must_pass(out) && compute_at_once(out, rows, made)) return made;
+  return compute_apart(out, columns_->built(rows), why);
+}
+
+template <class Inputs> bool fused_work::compute_at_once(outlet& out, const Inputs& b, block& made) {
   places_.clear();
   for (const part& p : parts) places_.push_back({first_of(b), p.seed});
   std::ranges::fill(kept_, 0);
@@ -316,6 +327,22 @@ erased_stream fused_loop(outlet out, one_to_one, fused_state state) {
   }
 }
 
+/// Opens the input of these nodes with rows in columns, and their pass. Returns an empty stream if either has elements.
+erased_stream open_columns(const std::vector<const node*>& nodes, const std::vector<const stage_function*>& functions,
+                           const open_context& context, std::unique_ptr<one_pass>& pass,
+                           std::unique_ptr<column_input>& columns) {
+  const node& first = *nodes.front();
+  const node_ptr& input = first.inputs[0];
+  const bool has_map = std::ranges::any_of(nodes, [](const node* n) { return !is_filter(*n); });
+  const bool is_sensible = input->op->lowering.has_columns && !(first.history && first.history->selects_by_number) &&
+                           (nodes.size() != 1 || !has_map) && expressions::is_cheap_to_build(*input->type);
+  if (!is_sensible) return {};
+  pass = dynamic_cast<const fusable_function&>(*functions[0]).compile(functions, true);
+  if (!pass) return {};
+  columns = std::make_unique<column_input>(*input->type);
+  return context.open_rows(input, columns->landing());
+}
+
 /// Returns true if the settings of the run let the nodes run as one stage.
 bool may_run_together(const std::vector<const node*>& nodes, const open_context& context) {
   return std::ranges::all_of(nodes, [&](const node* n) {
@@ -350,10 +377,21 @@ std::string why_not_joined(const node& n) {
 }
 
 erased_stream open_fused(const node& n, open_context& context) {
-  if (!joins_input(n) || !is_fusable(n)) return {};
+  if (!is_fusable(n) || !(joins_input(n) || (is_filter(n) && n.inputs[0]->op->lowering.has_columns))) return {};
   const std::vector<const node*> nodes = nodes_of_stage(n);
-  if (nodes.size() < 2 || !may_run_together(nodes, context)) return {};
+  if (!why_not_fused(n).empty() || !may_run_together(nodes, context)) return {};
   for (std::size_t k = nodes.size() - 1; k-- != 0;) context.enter_part(*nodes[k]);
+  std::vector<const stage_function*> functions;
+  for (const node* one : nodes) functions.push_back(work_of(*one).function.get());
+  std::unique_ptr<one_pass> pass;
+  std::unique_ptr<column_input> columns;
+  erased_stream in = open_columns(nodes, functions, context, pass, columns);
+  if (!in) {
+    if (nodes.size() < 2) return {};
+    columns = nullptr;
+    pass = dynamic_cast<const fusable_function&>(*functions[0]).compile(functions, false);
+    in = context.open(nodes.front()->inputs[0]);
+  }
   std::vector<part> parts;
   parts.reserve(nodes.size());
   const node* last_filter = nullptr;
@@ -363,8 +401,8 @@ erased_stream open_fused(const node& n, open_context& context) {
     if (work.function->draws) parts.back().seed = context.seed_of(*one, work.seed);
     if (work.is_filter) last_filter = one;
   }
-  erased_stream in = context.open(nodes.front()->inputs[0]);
-  fused_state state(std::make_shared<fused_work>(std::move(parts), std::move(in), *nodes.front()));
+  fused_state state(std::make_shared<fused_work>(std::move(parts), std::move(in), *nodes.front(), std::move(pass),
+                                                 std::move(columns)));
   erased_stream s = fused_loop(outlet(*n.type), one_to_one{!last_filter}, std::move(state));
   if (last_filter) s.stage()->set_identity(identity_of(*last_filter));
   return s;

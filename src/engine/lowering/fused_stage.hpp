@@ -7,6 +7,8 @@
 // pass, blocks without errors are computed by that pass. Other blocks are computed by one function after the other, which
 // finds the same first error as separate stages would: the one of the most downstream function that fails for elements
 // before all other failing ones.
+// If the input has its rows in columns (op_lowering::has_columns), the pass reads these, and only its outputs are built.
+// Then a filter alone is such a stage, too.
 // State:  a record for each filter, as written. A position is taken where a whole block of the input was delivered.
 // Thread: the stage's.
 #pragma once
@@ -22,6 +24,7 @@
 
 namespace sluice::lib {
 
+struct column_view;  // expr/column_parts.hpp
 struct open_context;
 
 /// The work of a node: see op_lowering::work.
@@ -41,6 +44,9 @@ class one_pass {
   /// each function. Adds the number of elements that each filter keeps to `kept`, by function. Returns false if an element
   /// fails: nothing is constructed then, and `kept` is unspecified.
   virtual bool compute(const block& in, void* to, const std::vector<element_place>& places, std::uint32_t* kept) = 0;
+  /// Does the same for rows of columns. REQUIRES: it was compiled for them.
+  virtual bool compute(const column_view& in, void* to, const std::vector<element_place>& places,
+                       std::uint32_t* kept) = 0;
 };
 
 /// A function of a map or filter that can be computed in one pass with others.
@@ -48,8 +54,9 @@ class fusable_function {
  public:
   virtual ~fusable_function() = default;
   /// Returns the pass of these functions; null if there is none, so that they are called one after the other. The
-  /// functions must outlive it.
-  virtual std::unique_ptr<one_pass> compile(const std::vector<const stage_function*>& functions) const = 0;
+  /// functions must outlive it. `from_columns`: the elements are rows of columns; filters alone then have a pass, too.
+  virtual std::unique_ptr<one_pass> compile(const std::vector<const stage_function*>& functions,
+                                            bool from_columns) const = 0;
 };
 
 /// The largest number of nodes in one stage.

@@ -75,6 +75,10 @@ computed_ptr checker::make(const expression_tree& e) {
   return c;
 }
 
+bool checker::reads_columns() const {
+  return std::ranges::all_of(*paths_, [](const path* p) { return is_column_part(p->type()); });
+}
+
 void checker::need_place(const expression_tree& e) {
   uses_place_ = true;
   if (scope_.is_constant || scope_.state) fail(e, absl::StrCat(e.text, "() cannot stand in a state"));

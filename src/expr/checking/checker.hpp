@@ -63,6 +63,8 @@ class checker {
   bool is_light() const { return is_light_; }
   /// Returns true if the same holds for all parts except structures of such parts.
   bool has_light_members() const { return has_light_members_; }
+  /// Returns true if all parts of the element that are read are numbers, texts, or optionals of these.
+  bool reads_columns() const;
   /// Returns c, or, if it is an optional bool, a bool that is false where c is none.
   static computed_ptr as_condition(computed_ptr c);
   /// Returns `e` as an optional, also where a test has shown that its value exists.

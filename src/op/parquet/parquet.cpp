@@ -156,7 +156,7 @@ const op_info parquet_op{
               .seeks = [](const node& n) { return rows_in_footer(n).kind == cardinality::exact; },
               .excluded = excluded_in_footer},
     .splits = {.rule = split_rule::one_file, .skips_in_file = [](const node&) { return true; }},
-    .lowering = {.open = open_parquet_elements, .open_rows = open_parquet_rows},
+    .lowering = {.open = open_parquet_elements, .open_rows = open_parquet_rows, .has_columns = true},
 };
 
 }  // namespace sluice::lib

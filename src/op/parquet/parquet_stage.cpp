@@ -168,9 +168,7 @@ class built_rows {
       if (n != 0) why = {};
     }
     if (to_pass) rows.truncate(before);
-    const auto each = static_cast<std::uint32_t>(std::min<std::uint64_t>(reader_.row_bytes(), ~std::uint32_t{0}));
-    auto* to = reinterpret_cast<landed_row*>(out.room(n));
-    for (std::uint64_t i = 0; i != n; ++i) ::new (static_cast<void*>(to + i)) landed_row{each};
+    make_landed(reader_.row_bytes(), n, out.room(n));
     return static_cast<std::uint32_t>(n);
   }
 

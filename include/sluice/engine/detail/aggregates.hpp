@@ -21,8 +21,12 @@ class aggregate_states {
 
   /// Computes what the aggregates need of the elements of `in`, which are only looked at. An error is element `done`'s.
   virtual applied compute(const block& in) = 0;
+  /// The same for rows of columns. REQUIRES: aggregate_function::reads_columns.
+  virtual applied compute_rows(const column_view& in);
   /// Adds the first n computed elements to their groups; element i belongs to groups[i] < count.
   virtual void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) = 0;
+  /// Does the same for elements of one group.
+  virtual void add_to(std::uint32_t group, std::uint32_t n, std::uint32_t count) = 0;
   /// Constructs the values of the members of `out` at their offsets from `to`; the first member is `members[0]` …
   /// Errors: one of them cannot be represented; nothing is constructed then.
   virtual status build(std::uint32_t group, char* to, const std::size_t* offsets) = 0;
@@ -33,6 +37,7 @@ class aggregate_states {
 /// `out` is a structure with a member for each aggregate.
 struct aggregate_function : stage_function {
   const element_type* wanted = nullptr;  ///< the type of the stage's elements, if it is known
+  bool reads_columns = false;            ///< rows of columns may be the elements
   virtual std::unique_ptr<aggregate_states> make() const = 0;
 };
 

@@ -29,6 +29,7 @@
 namespace sluice::lib {
 
 class column;
+struct column_view;  // expr/column_parts.hpp
 
 namespace detail {
 
@@ -194,6 +195,12 @@ struct key_function : stage_function {
   bool is_number = false;
   /// Writes the codes as numbers to `to`: equal if keys are equal, and in the same order. REQUIRES: is_number.
   virtual applied numbers(const block& /*in*/, std::uint64_t* /*to*/) const { return {}; }
+
+  /// True if rows of columns may be the elements.
+  bool reads_columns = false;
+  /// The same for rows of columns. REQUIRES: reads_columns.
+  virtual applied codes_of_rows(const column_view& in, key_codes& to) const;
+  virtual applied numbers_of_rows(const column_view& in, std::uint64_t* to) const;
 };
 
 /// A function that returns the inner plan for an element: flat_map, interleave.
