@@ -12,10 +12,10 @@
 namespace sluice::lib {
 namespace {
 
-/// The decoded size of the rows of one call: small enough for a core's cache, and large enough that the cost of changing
-/// threads is small.
-constexpr std::uint64_t kDecodedBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kDecodedRowsMax = std::uint64_t{1} << 15;
+/// The decoded size of the rows of one call: large enough that the cost of changing threads is small. With 1 MiB a scan of
+/// two columns on two cores takes a fifth longer.
+constexpr std::uint64_t kDecodedBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kDecodedRowsMax = std::uint64_t{1} << 17;
 /// Smaller rows are decoded by one call, which takes less time than several threads need to begin; and the most threads.
 constexpr std::uint64_t kDecodedPartBytesMin = std::uint64_t{128} << 10;
 constexpr std::size_t kDecodedPartsMax = 4;
