@@ -10,6 +10,7 @@
 #include "element/build.hpp"
 #include "element/element_ref.hpp"
 #include "element/scalars.hpp"
+#include "element/serialise_parts.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/base/content_hash.hpp"
 #include "sluice/element/slab.hpp"
@@ -41,39 +42,46 @@ bool is_bool(const element_type& t) { return t.print == type_of<bool>().print; }
 
 // --- Writing ---
 
-void put(element_ref e, std::string& out);
+/// Where elements are written.
+struct written_to {
+  std::string& own;
+  byte_parts* parts = nullptr;  ///< whose own() that is; null: long parts are copied, too
+  void append(std::string_view bytes) const {
+    if (parts) parts->append(bytes);
+    else own += bytes;
+  }
+};
 
-void put_items(element_ref e, std::string& out) {
+void put(element_ref e, written_to out);
+
+void put_items(element_ref e, written_to out) {
   auto items = e.items();
-  if (e.type().kind != kind::array) detail::append_varint(items.size(), out);
+  if (e.type().kind != kind::array) detail::append_varint(items.size(), out.own);
   if (items.size() == 0) return;
-  if (items.type().kind == kind::scalar) out.append(items.numbers(), items.size() * items.type().size);
+  if (items.type().kind == kind::scalar) out.append({items.numbers(), items.size() * items.type().size});
   else
     for (std::size_t i = 0; i != items.size(); ++i) put(items[i], out);
 }
 
 /// Appends dtype, rank and dimensions, then the bytes of the numbers, or each string's length and bytes.
-void put_tensor(const tensor& t, std::string& out) {
-  out += static_cast<char>(t.dtype());
-  detail::append_varint(t.rank(), out);
-  for (std::int64_t dim : t.shape()) detail::append_varint(static_cast<std::uint64_t>(dim), out);
-  if (t.dtype() != dtype::string) {
-    out.append(t.data() ? t.data() : "", t.size_bytes());
-    return;
-  }
+void put_tensor(const tensor& t, written_to out) {
+  out.own += static_cast<char>(t.dtype());
+  detail::append_varint(t.rank(), out.own);
+  for (std::int64_t dim : t.shape()) detail::append_varint(static_cast<std::uint64_t>(dim), out.own);
+  if (t.dtype() != dtype::string) return out.append({t.data() ? t.data() : "", t.size_bytes()});
   for (std::size_t i = 0; i != t.size(); ++i) {
-    detail::append_varint(t.text(i).size(), out);
-    out += t.text(i);
+    detail::append_varint(t.text(i).size(), out.own);
+    out.append(t.text(i));
   }
 }
 
-void put(element_ref e, std::string& out) {
+void put(element_ref e, written_to out) {
   const element_type& t = e.type();
   switch (t.kind) {
-    case kind::scalar: out.append(static_cast<const char*>(e.address()), t.size); return;
+    case kind::scalar: out.own.append(static_cast<const char*>(e.address()), t.size); return;
     case kind::text:
-      detail::append_varint(e.text().size(), out);
-      out += e.text();
+      detail::append_varint(e.text().size(), out.own);
+      out.append(e.text());
       return;
     case kind::tensor: return put_tensor(e.tensor(), out);
     case kind::array:
@@ -83,7 +91,7 @@ void put(element_ref e, std::string& out) {
     case kind::structure:
     case kind::pair:
     case kind::tuple:
-      if (t.members.empty()) out += '\0';
+      if (t.members.empty()) out.own += '\0';
       for (std::size_t k = 0; k != t.members.size(); ++k) put(e.member(k), out);
       return;
     default: refuse_type(t);
@@ -330,13 +338,14 @@ bool can_serialise(const element_type& t) {
   }
 }
 
-void serialise_bare(const element_type& t, const void* p, std::string& out) { put({t, p}, out); }
+void serialise_bare(const element_type& t, const void* p, std::string& out) { put({t, p}, {out}); }
+void serialise_bare(const element_type& t, const void* p, byte_parts& out) { put({t, p}, {out.own(), &out}); }
 
 void serialise(const element_type& t, const void* p, std::string& out) {
   std::string text = type_text(t), whole(kValueMagic);
   detail::append_varint(text.size(), whole);
   whole += text;
-  put({t, p}, whole);
+  put({t, p}, {whole});
   auto sum = checksum(whole);
   whole.append(reinterpret_cast<const char*>(&sum), kChecksumBytes);
   out += whole;
@@ -353,7 +362,7 @@ void serialise_elements(const element_type& t, const void* first, std::size_t n,
   const auto* at = static_cast<const char*>(first);
   if (t.kind == kind::scalar) return out.append(at, n * t.size), void();
   if (t.kind != kind::text) {
-    for (std::size_t i = 0; i != n; ++i) put({t, at + i * t.size}, out);
+    for (std::size_t i = 0; i != n; ++i) put({t, at + i * t.size}, {out});
     return;
   }
   for (std::size_t i = 0; i != n; ++i) detail::append_varint(t.text(at + i * t.size).size(), out);

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_parts.hpp"
 #include "sluice/base/result.hpp"
 
 namespace sluice::lib {
@@ -77,7 +78,7 @@ class block_store {
   /// Replaces everything by this head without blocks.
   virtual status replace(std::string_view head) = 0;
   /// Adds a block, and completes `b`. After an error the blocks are as before.
-  virtual status append(stored_block& b, std::string_view elements) = 0;
+  virtual status append(stored_block& b, const byte_parts& elements) = 0;
   /// States the number of elements, and returns after everything is durable.
   virtual status finish(std::uint64_t length) = 0;
 

@@ -4,7 +4,6 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -205,25 +204,14 @@ status cache_file::scan_head() {
   return {};
 }
 
-status cache_file::write_frame(std::string_view begin, std::string_view elements) {
-  const std::size_t size = begin.size() + elements.size();
-  std::size_t done = 0;
-  while (done != size) {
-    const std::string_view first = begin.substr(std::min(done, begin.size()));
-    const std::string_view second = elements.substr(done - (begin.size() - first.size()));
-    const std::array<iovec, 2> parts{iovec{const_cast<char*>(first.data()), first.size()},
-                                     iovec{const_cast<char*>(second.data()), second.size()}};
-    const ssize_t one = ::pwritev(file_, parts.data(), 2, static_cast<off_t>(scanned_ + done));
-    if (one < 0 && errno == EINTR) continue;
-    if (one > 0) {
-      done += static_cast<std::size_t>(one);
-      continue;
-    }
-    const int error = one < 0 ? errno : ENOSPC;
+status cache_file::write_frame(const std::vector<std::string_view>& parts) {
+  const std::ptrdiff_t written = write_parts_at(file_, parts, scanned_);
+  if (written < 0) {
+    const int error = errno;
     cut_file(file_, scanned_);  // an incomplete frame does not count, whether this succeeds or not
     return error_of("cannot be written", error);
   }
-  scanned_ += size;
+  scanned_ += static_cast<std::size_t>(written);
   return {};
 }
 
@@ -231,7 +219,7 @@ status cache_file::begin(std::string_view head) {
   mutex_lock lock(mutex_);
   frame_header h{.kind = frame_kind::head};
   scanned_ = 0;
-  status why = write_frame(frame_of(h, {}, head));
+  status why = write_frame({frame_of(h, {}, head)});
   if (why.ok()) head_ = head;
   return why;
 }
@@ -258,13 +246,16 @@ status cache_file::replace(std::string_view head) {
   return {};
 }
 
-status cache_file::append(stored_block& b, std::string_view elements) {
+status cache_file::append(stored_block& b, const byte_parts& elements) {
   mutex_lock lock(mutex_);
   frame_header h{.ordinal = b.ordinal, .count = b.count};
   if (b.position.size() + elements.size() > kFrameBodyBytesMax)
     return resource_exhausted_error("an element is too large for a cache: 3 GiB are the most").in_file(path_);
   const std::uint64_t at = scanned_;
-  status why = write_frame(begin_of_frame(h, b.position, elements), elements);
+  std::vector<std::string_view> parts = elements.parts();
+  const std::string begin = begin_of_frame(h, b.position, parts);
+  parts.insert(parts.begin(), begin);
+  status why = write_frame(parts);
   b.offset = at + kFrameHeaderBytes + b.position.size();
   b.bytes = h.element_bytes;
   b.crc = h.crc;
@@ -275,7 +266,7 @@ status cache_file::finish(std::uint64_t length) {
   mutex_lock lock(mutex_);
   if (length_ == length) return {};
   frame_header h{.kind = frame_kind::end, .ordinal = length};
-  status why = write_frame(frame_of(h, {}, {}));
+  status why = write_frame({frame_of(h, {}, {})});
   if (why.ok()) length_ = length;
   if (why.ok() && !sync_file(file_)) why = error_of("cannot be synchronized", errno);
   return why;

@@ -59,7 +59,7 @@ class cache_file final : public block_store {
   /// Replaces the file by one with this head and without blocks. Processes that have the old one open keep it.
   status replace(std::string_view head) override;
   /// Adds a block, and completes `b`. After an error the file is as before.
-  status append(stored_block& b, std::string_view elements) override;
+  status append(stored_block& b, const byte_parts& elements) override;
   /// States the number of elements, and returns after the disk has stored everything.
   status finish(std::uint64_t length) override;
 
@@ -80,7 +80,7 @@ class cache_file final : public block_store {
   status scan_frames(std::vector<stored_block>& found) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void close_file() noexcept;
   bool take_lock() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  status write_frame(std::string_view begin, std::string_view elements = {}) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  status write_frame(const std::vector<std::string_view>& parts) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status error_of(const char* what, int error) const;
   status damage(std::uint64_t at, std::string_view what) const;
 

@@ -19,10 +19,14 @@ std::uint64_t frame_number(std::string_view frame, std::size_t at, std::size_t b
 
 bool has_frame_magic(std::string_view bytes) { return bytes.size() >= 4 && frame_number(bytes, 0, 4) == kFrameMagic; }
 
-std::string begin_of_frame(frame_header& h, std::string_view position, std::string_view elements) {
+std::string begin_of_frame(frame_header& h, std::string_view position, const std::vector<std::string_view>& elements) {
   h.position_bytes = static_cast<std::uint32_t>(position.size());
-  h.element_bytes = static_cast<std::uint32_t>(elements.size());
-  h.crc = crc32c(elements, crc32c(position));
+  h.element_bytes = 0;
+  h.crc = crc32c(position);
+  for (std::string_view part : elements) {
+    h.element_bytes += static_cast<std::uint32_t>(part.size());
+    h.crc = crc32c(part, h.crc);
+  }
   std::string frame;
   frame.reserve(kFrameHeaderBytes + position.size());
   put_frame_number(frame, kFrameMagic, 4);
@@ -38,7 +42,7 @@ std::string begin_of_frame(frame_header& h, std::string_view position, std::stri
 }
 
 std::string frame_of(frame_header& h, std::string_view position, std::string_view elements) {
-  std::string frame = begin_of_frame(h, position, elements);
+  std::string frame = begin_of_frame(h, position, {elements});
   frame.append(elements);
   return frame;
 }

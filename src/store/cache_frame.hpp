@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice::lib {
 
@@ -27,7 +28,7 @@ struct frame_header {
 /// Returns true if the bytes begin as a frame does.
 bool has_frame_magic(std::string_view bytes);
 /// Sets the sizes and the checksum of the header, and returns the frame without its elements.
-std::string begin_of_frame(frame_header& h, std::string_view position, std::string_view elements);
+std::string begin_of_frame(frame_header& h, std::string_view position, const std::vector<std::string_view>& elements);
 /// Does the same, and returns the whole frame.
 std::string frame_of(frame_header& h, std::string_view position, std::string_view elements);
 /// Returns false if the first kFrameHeaderBytes bytes of the frame are not a header.

@@ -5,6 +5,7 @@
 
 #include "base/varint.hpp"
 #include "element/batches/column_bytes.hpp"
+#include "element/serialise_parts.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/element/serialise.hpp"
 
@@ -24,14 +25,14 @@ std::size_t owned_by(const element_type& type, const void* elements, std::size_t
   return type.footprint ? bytes + type.footprint(type, elements, n) : bytes;
 }
 
-std::string bytes_of_objects(const slab& elements) {
+byte_parts bytes_of_objects(const slab& elements) {
   const element_type& type = elements.type();
-  std::string all, one;
+  byte_parts all, one;
   for (std::size_t i = 0; i != elements.size(); ++i) {
     one.clear();
     serialise_bare(type, elements.begin() + i * type.size, one);
-    detail::append_varint(one.size(), all);
-    all += one;
+    detail::append_varint(one.size(), all.own());
+    all.append(one);
   }
   return all;
 }
@@ -132,14 +133,16 @@ std::size_t piece_elements::settled_bytes() const {
   return rows_.has_column() && can_write_rows(type_) ? rows_.rows_column().settled_bytes() : 0;
 }
 
-std::string piece_elements::bytes() const {
-  if (!can_write_rows(type_) || (!type_.trivially_destroyed && !rows_.has_column())) return bytes_of_objects(objects_);
-  batch_storage made;
-  if (!rows_.has_column()) made.make_rows(type_).append_copies_of(objects_.begin(), objects_.size(), type_.size);
-  const column& rows = rows_.has_column() ? rows_.rows_column() : made.rows_column();
-  std::string out{kRowsMark, kRowsVersion};
-  out.reserve(out.size() + written_bytes(rows, 0, rows.rows()));
-  write_rows(rows, 0, rows.rows(), out);
+piece_elements::as_bytes piece_elements::bytes() const {
+  as_bytes out;
+  if (!can_write_rows(type_) || (!type_.trivially_destroyed && !rows_.has_column())) {
+    out.parts = bytes_of_objects(objects_);
+    return out;
+  }
+  if (!rows_.has_column()) out.made.make_rows(type_).append_copies_of(objects_.begin(), objects_.size(), type_.size);
+  const column& rows = rows_.has_column() ? rows_.rows_column() : out.made.rows_column();
+  out.parts.own() += {kRowsMark, kRowsVersion};
+  write_rows(rows, 0, rows.rows(), out.parts);
   return out;
 }
 

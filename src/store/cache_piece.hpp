@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/byte_parts.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/element/slab.hpp"
 #include "store/element_cache.hpp"
@@ -45,7 +45,13 @@ class piece_elements {
 
   // For a file.
 
-  std::string bytes() const;
+  /// Elements as the bytes of a block.
+  struct as_bytes {
+    byte_parts parts;
+    batch_storage made;  ///< what the parts are of, if that is not the elements' own memory
+  };
+  /// The bytes are valid as long as the elements do not change.
+  as_bytes bytes() const;
   /// Reads `count` elements. Errors: data_loss; the elements must be dropped then. REQUIRES: there are no elements.
   status read(std::string_view bytes, std::uint32_t count);
 

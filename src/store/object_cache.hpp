@@ -49,7 +49,7 @@ class object_cache final : public block_store, public std::enable_shared_from_th
   result<std::string> read(const stored_block& b) override;
   status begin(std::string_view head) override;
   status replace(std::string_view head) override;
-  status append(stored_block& b, std::string_view elements) override;
+  status append(stored_block& b, const byte_parts& elements) override;
   status finish(std::uint64_t length) override;
   bool is_left() const override { return true; }
   void leave(unwritten blocks) noexcept override;

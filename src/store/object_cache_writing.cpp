@@ -78,8 +78,8 @@ task<> object_cache::remove_objects(std::string except) {
   }
 }
 
-status object_cache::append(stored_block& b, std::string_view elements) {
-  auto made = sync_wait_result(rt_.root(), append_now(b, std::string(elements)));
+status object_cache::append(stored_block& b, const byte_parts& elements) {
+  auto made = sync_wait_result(rt_.root(), append_now(b, elements.joined()));
   if (!made.ok()) return made.why();
   b = *std::move(made);
   return {};

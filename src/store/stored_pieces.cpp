@@ -221,7 +221,7 @@ status element_cache::write() {
     stored_block b{.ordinal = next->first_ordinal,
                    .count = static_cast<std::uint32_t>(next->count),
                    .position = next->position->bytes()};
-    status why = file_->append(b, next->elements.bytes());
+    status why = file_->append(b, next->elements.bytes().parts);
     if (why.code() == status_code::aborted) return close(), status();  // another process writes the rest
     if (!why.ok()) return why;
     mutex_lock lock(mutex_);
@@ -292,7 +292,7 @@ void element_cache::leave() noexcept {
         const piece& p = *pieces_.find(ordinal)->second;
         stored_block b{
             .ordinal = ordinal, .count = static_cast<std::uint32_t>(p.count), .position = p.position->bytes()};
-        blocks.emplace_back(std::move(b), p.elements.bytes());
+        blocks.emplace_back(std::move(b), p.elements.bytes().parts.joined());
       }
       unwritten_.clear();
     }

@@ -48,8 +48,9 @@ TEST_CASE("rows of random types are read as they were written, and damaged bytes
     CHECK(printed(rows, 0, n) == expected);
 
     const std::size_t first = random.below(n);
-    std::string bytes;
-    write_rows(rows, first, n - first, bytes);
+    byte_parts written_rows;
+    write_rows(rows, first, n - first, written_rows);
+    const std::string bytes = written_rows.joined();
     CHECK(bytes.size() == written_bytes(rows, first, n - first));
     batch_storage to;
     REQUIRE(read_rows(bytes, n - first, to.make_rows(t)).ok());
@@ -78,11 +79,11 @@ TEST_CASE("records that are made of a column share its bytes") {
   rows.append_text("first");
   rows.append_text("");
   rows.append_text("third");
-  std::string bytes;
+  byte_parts bytes;
   write_rows(rows, 0, 3, bytes);
   CHECK(bytes.size() == 3 * 4 + 10);
   batch_storage to;
-  REQUIRE(read_rows(bytes, 3, to.make_rows(type_of<record>())).ok());
+  REQUIRE(read_rows(bytes.joined(), 3, to.make_rows(type_of<record>())).ok());
   slab made(type_of<record>());
   to.rows_column().make(0, 3, made.reserve(3), sizeof(record));
   made.set_live(0, 3);

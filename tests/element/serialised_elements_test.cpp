@@ -2,8 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <numeric>
 #include <string>
 
+#include "element/serialise_parts.hpp"
 #include "sluice/base/buffer.hpp"
 #include "sluice/element/serialise.hpp"
 #include "sluice/element/slab.hpp"
@@ -15,6 +17,31 @@ namespace sluice::lib::serialised_elements_test {
 namespace {
 
 using namespace test;
+
+TEST_CASE("the parts of a written element are its bytes, and long ones are the element's own") {
+  for (std::uint64_t seed = first_seed(); seed != first_seed() + cases(200); ++seed) {
+    CAPTURE(seed);
+    random_numbers random(seed);
+    const element_type& t = random_type(random, {});
+    const value v = random_value(t, random);
+    std::string bytes;
+    serialise_bare(t, v.data(), bytes);
+    byte_parts parts;
+    serialise_bare(t, v.data(), parts);
+    CHECK(parts.joined() == bytes);
+  }
+  std::vector<float> numbers(10'000);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  const tensor t = tensor::of(std::span<const float>(numbers), {100, 100});
+  byte_parts parts;
+  serialise_bare(type_of<tensor>(), &t, parts);
+  REQUIRE(parts.parts().size() == 2);
+  CHECK(parts.parts()[1].data() == t.data());
+  CHECK(parts.parts()[1].size() == t.size_bytes());
+  const result<value> read = parse_bare(type_of<tensor>(), parts.joined());
+  REQUIRE(read.ok());
+  CHECK(read->as<tensor>() == t);
+}
 
 TEST_CASE("serialised elements are read behind those of a slab, and nothing is left there after damage") {
   for (std::uint64_t seed = first_seed(); seed != first_seed() + cases(200); ++seed) {

@@ -91,7 +91,9 @@ void copy_in_older_form(const std::string& from, const std::string& to, std::siz
     const auto bytes = (*old)->read(blocks[i]);
     REQUIRE(bytes.ok());
     stored_block b{.ordinal = blocks[i].ordinal, .count = blocks[i].count, .position = blocks[i].position};
-    REQUIRE((*made)->append(b, in_older_form(*bytes, b.count)).ok());
+    byte_parts older;
+    older.own() = in_older_form(*bytes, b.count);
+    REQUIRE((*made)->append(b, older).ok());
   }
 }
 

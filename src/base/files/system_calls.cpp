@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace sluice::lib {
@@ -60,6 +62,29 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return true;
+}
+
+std::ptrdiff_t write_parts_at(int fd, const std::vector<std::string_view>& parts, std::uint64_t offset_bytes) {
+  constexpr std::size_t kPartsMax = 1024;  // IOV_MAX of Linux
+  std::vector<iovec> left;
+  left.reserve(parts.size());
+  for (std::string_view part : parts)
+    if (!part.empty()) left.push_back({const_cast<char*>(part.data()), part.size()});
+  std::size_t done = 0;
+  for (std::size_t at = 0; at != left.size();) {
+    const auto n = static_cast<int>(std::min(kPartsMax, left.size() - at));
+    const auto one = ::pwritev(fd, &left[at], n, static_cast<off_t>(offset_bytes + done));
+    if (one < 0 && errno == EINTR) continue;
+    if (one == 0) errno = ENOSPC;
+    if (one <= 0) return -1;
+    auto written = static_cast<std::size_t>(one);
+    done += written;
+    while (at != left.size() && written >= left[at].iov_len) written -= left[at++].iov_len;
+    if (written == 0) continue;
+    left[at].iov_base = static_cast<char*>(left[at].iov_base) + written;
+    left[at].iov_len -= written;
+  }
+  return static_cast<std::ptrdiff_t>(done);
 }
 
 bool try_lock(int fd) {

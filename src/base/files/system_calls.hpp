@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice::lib {
 
@@ -20,6 +21,8 @@ bool read_all(int fd, std::size_t bytes_max, std::string& bytes);
 std::ptrdiff_t read_at(int fd, char* to, std::size_t n, std::uint64_t offset_bytes);
 /// Writes all of `bytes`, with as many calls as necessary.
 bool write_all(int fd, std::string_view bytes);
+/// Writes all parts consecutively from this offset on. Returns the number of their bytes.
+std::ptrdiff_t write_parts_at(int fd, const std::vector<std::string_view>& parts, std::uint64_t offset_bytes);
 /// Takes the kernel's lock of the open file, without waiting for another process that has it.
 bool try_lock(int fd);
 /// Shortens the file, or lengthens it with zeros.

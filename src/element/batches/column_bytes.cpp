@@ -27,7 +27,8 @@ row_range row_contents(const column& c, std::size_t first, std::size_t n) {
   return {begin, static_cast<std::size_t>(c.offsets()[first + n]) - begin};
 }
 
-void write_lengths(const column& c, std::size_t first, std::size_t n, std::string& out) {
+void write_lengths(const column& c, std::size_t first, std::size_t n, byte_parts& to) {
+  std::string& out = to.own();
   const std::size_t at = out.size();
   out.resize(at + n * kLengthBytes);
   const std::int32_t* offsets = c.offsets() + first;
@@ -37,7 +38,8 @@ void write_lengths(const column& c, std::size_t first, std::size_t n, std::strin
   }
 }
 
-void write_bits(const column& c, std::size_t first, std::size_t n, std::string& out) {
+void write_bits(const column& c, std::size_t first, std::size_t n, byte_parts& to) {
+  std::string& out = to.own();
   const std::size_t at = out.size();
   out.resize(at + bits_bytes(n), '\0');
   for (std::size_t i = 0; i != n; ++i)
@@ -167,14 +169,14 @@ std::size_t written_bytes(const column& rows, std::size_t first, std::size_t n) 
   return bytes;
 }
 
-void write_rows(const column& rows, std::size_t first, std::size_t n, std::string& out) {
+void write_rows(const column& rows, std::size_t first, std::size_t n, byte_parts& out) {
   if (n == 0) return;
   switch (rows.form()) {
-    case column_form::values: out.append(rows.values() + first * rows.type().size, n * rows.type().size); return;
+    case column_form::values: return out.append({rows.values() + first * rows.type().size, n * rows.type().size});
     case column_form::texts: {
       write_lengths(rows, first, n, out);
       const row_range bytes = row_contents(rows, first, n);
-      if (bytes.count != 0) out.append(rows.bytes() + bytes.first, bytes.count);
+      if (bytes.count != 0) out.append({rows.bytes() + bytes.first, bytes.count});
       return;
     }
     case column_form::lists: {

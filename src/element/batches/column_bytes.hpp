@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a column as bytes: every array is copied as a whole, so that a block of rows costs about as much as its memory.
+// Rows of a column as bytes: every array is a part as a whole, so that a block of rows costs about as much as its memory.
 //
-//   std::string bytes;
+//   byte_parts bytes;
 //   write_rows(rows, 0, rows.rows(), bytes);
 //   batch_storage read;
-//   status why = read_rows(bytes, n, read.make_rows(row_type));     // n: the number of rows that were written
+//   status why = read_rows(bytes.joined(), n, read.make_rows(row_type));     // n: the number of rows that were written
 //
 // Shape:  Values are their bytes, little-endian. Texts and lists are a length of 32 bits for each row, then the bytes, or
 //         the items of all lists. Arrays are their items. Optionals are a bit for each row, then a value for each row.
@@ -15,9 +15,9 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
+#include "base/byte_parts.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/element/column.hpp"
 
@@ -27,8 +27,8 @@ namespace sluice::lib {
 bool can_write_rows(const element_type& t);
 /// Returns the number of bytes that write_rows() appends.
 std::size_t written_bytes(const column& rows, std::size_t first, std::size_t n);
-/// Appends the rows [first, first + n). REQUIRES: can_write_rows(rows.type()).
-void write_rows(const column& rows, std::size_t first, std::size_t n, std::string& out);
+/// Appends the rows [first, first + n). Long arrays are views of the column. REQUIRES: can_write_rows(rows.type()).
+void write_rows(const column& rows, std::size_t first, std::size_t n, byte_parts& out);
 /// Appends n rows. After an error `to` has incomplete rows, and must be dropped. REQUIRES: `to` is empty, and
 /// can_write_rows(to.type()).
 status read_rows(std::string_view bytes, std::size_t n, column& to);
