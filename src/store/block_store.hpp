@@ -79,8 +79,10 @@ class block_store {
   virtual status replace(std::string_view head) = 0;
   /// Adds a block, and completes `b`. After an error the blocks are as before.
   virtual status append(stored_block& b, const byte_parts& elements) = 0;
-  /// States the number of elements, and returns after everything is durable.
+  /// States the number of elements.
   virtual status finish(std::uint64_t length) = 0;
+  /// Returns after everything is durable that was written before.
+  virtual status sync() { return {}; }
 
   /// Removes everything. Errors: unavailable: another process writes.
   virtual status drop() = 0;

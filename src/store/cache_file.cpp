@@ -21,6 +21,10 @@
 namespace sluice::lib {
 namespace {
 
+/// The disk begins to store that many bytes at once, so that sync() takes less time. Fewer take more calls, and more are
+/// more to wait for.
+constexpr std::uint64_t kBegunBytes = std::uint64_t{8} << 20;
+
 /// Returns true if the path still names the open file.
 bool is_file_at(int fd, const std::string& path) {
   struct stat open{}, named{};
@@ -259,6 +263,11 @@ status cache_file::append(stored_block& b, const byte_parts& elements) {
   b.offset = at + kFrameHeaderBytes + b.position.size();
   b.bytes = h.element_bytes;
   b.crc = h.crc;
+  if (at < begun_) begun_ = 0;  // the file was replaced
+  if (why.ok() && !is_temporary_ && scanned_ - begun_ >= kBegunBytes) {
+    begin_sync(file_, begun_, scanned_ - begun_);
+    begun_ = scanned_;
+  }
   return why;
 }
 
@@ -268,7 +277,18 @@ status cache_file::finish(std::uint64_t length) {
   frame_header h{.kind = frame_kind::end, .ordinal = length};
   status why = write_frame({frame_of(h, {}, {})});
   if (why.ok()) length_ = length;
-  if (why.ok() && !sync_file(file_)) why = error_of("cannot be synchronized", errno);
+  return why;
+}
+
+status cache_file::sync() {
+  int written = -1;  // a descriptor of this call's own: replace() closes the other one
+  {
+    mutex_lock lock(mutex_);
+    written = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
+  }
+  status why;
+  if (written < 0 || !sync_file(written)) why = error_of("cannot be synchronized", errno);
+  if (written >= 0) ::close(written);
   return why;
 }
 

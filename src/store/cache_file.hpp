@@ -60,8 +60,10 @@ class cache_file final : public block_store {
   status replace(std::string_view head) override;
   /// Adds a block, and completes `b`. After an error the file is as before.
   status append(stored_block& b, const byte_parts& elements) override;
-  /// States the number of elements, and returns after the disk has stored everything.
+  /// States the number of elements.
   status finish(std::uint64_t length) override;
+  /// Returns after the disk has stored what was written before. Other calls do not wait for it.
+  status sync() override;
 
   status look(bool) override { return {}; }
   /// Removes the file.
@@ -93,6 +95,7 @@ class cache_file final : public block_store {
   bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;
   std::string head_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t scanned_ ABSL_GUARDED_BY(mutex_) = 0;  ///< bytes
+  std::uint64_t begun_ ABSL_GUARDED_BY(mutex_) = 0;    ///< the disk has begun to store the bytes before
   std::uint64_t length_ ABSL_GUARDED_BY(mutex_) = kUnknown;
 };
 

@@ -88,6 +88,7 @@ void piece_elements::become_objects() {
 std::size_t piece_elements::append_rows(const made_elements& made, std::size_t n) {
   column& rows = rows_.make_rows(type_);
   const std::size_t before = rows.rows();
+  if (before == 0 && expected_ > n) rows.reserve(expected_);
   if (made.rows()) rows.append_copies(*made.rows(), made.first(), n);
   else rows.append_copies_of(made.objects(), n, type_.size);
   return written_bytes(rows, before, n);

@@ -27,6 +27,8 @@ class piece_elements {
   std::size_t size() const { return rows_.has_column() ? rows_.rows_column().rows() : objects_.size(); }
   /// The memory that they use.
   std::size_t memory_bytes() const { return rows_.memory_bytes() + objects_.capacity() * type_.size + owned_bytes_; }
+  /// The expected number of elements. Rows make room for that many at once, where their size is known.
+  void expect(std::size_t elements) { expected_ = elements; }
   /// Appends copies of the first n. Returns their number of bytes, with what they own. Errors: exceptions; nothing is
   /// appended then.
   std::size_t append(const made_elements& made, std::size_t n);
@@ -65,8 +67,15 @@ class piece_elements {
   const element_type& type_;
   batch_storage rows_;
   slab objects_;
+  std::size_t expected_ = 0;
   std::size_t owned_bytes_ = 0;  ///< by the objects
   std::size_t last_owned_ = 0;   ///< by those that the last append() has appended
+};
+
+/// What a call of write_behind() shares with its cache, which may be destroyed before the call has run.
+struct element_cache::writer_behind {
+  mutex access;  ///< held while the call writes, so that the cache is not destroyed meanwhile
+  element_cache* of ABSL_GUARDED_BY(access) = nullptr;  ///< null: it is gone
 };
 
 /// Consecutive elements. The elements of a closed piece never change, so they are read without the lock.

@@ -60,11 +60,20 @@ element_cache::element_cache(const element_type& type, std::shared_ptr<cache_mem
       has_fixed_order_(has_fixed_order),
       path_(std::move(path)),
       has_file_(!path_.empty()),
-      pass_(number_of_pass()) {}
+      pass_(number_of_pass()),
+      behind_(std::make_shared<writer_behind>()) {
+  mutex_lock lock(behind_->access);
+  behind_->of = this;
+}
 
 element_cache::~element_cache() {
+  {
+    mutex_lock lock(behind_->access);
+    behind_->of = nullptr;
+  }
   if (file_ && !file_->is_left()) flush();
-  pieces_.clear();  // no other thread has this object any more
+  if (is_sync_due_) file_->sync().ok();  // a reader notices what the disk has lost
+  pieces_.clear();                       // no other thread has this object any more
   memory_->give_back(charged_, line_);
 }
 
@@ -189,6 +198,7 @@ element_cache::added element_cache::append(std::uint64_t ordinal, const made_ele
     if (!from) return added::none;  // the piece that it belonged to was closed meanwhile
     to = pieces_.emplace(ordinal, std::make_shared<piece>(type_, ordinal, std::move(from))).first->second.get();
     to->begun = now;
+    to->elements.expect(of_written_);
   }
   std::size_t bytes = 0;
   try {
@@ -215,8 +225,12 @@ element_cache::added element_cache::append(std::uint64_t ordinal, const made_ele
   to->bytes += bytes;
   to->is_closed =
       to->count >= kPieceElements || to->bytes >= kPieceBytes || (has_file() && now - to->begun >= kPieceTime);
-  if (to->is_closed && has_file()) unwritten_.push_back(to->first_ordinal);
-  else if (to->is_closed) settle(*to);
+  if (to->is_closed && has_file()) {
+    unwritten_.push_back(to->first_ordinal);
+    of_written_ = to->count;
+  } else if (to->is_closed) {
+    settle(*to);
+  }
   return n == made.size() ? added::all : added::none;
 }
 

@@ -16,8 +16,9 @@
 // Charged: elements, what they own, and the pieces, to a line of the ledger that the runs share; chunks of 2 MiB that complete
 //         pieces in memory share, once they are made. All caches of a runtime
 //         together hold at most half of the memory budget, because channels and buffers need the rest.
-// Files:  pieces are written when they are complete, and read again when an element is requested: in memory are those in
-//         the making, and the last kLoadedMax that were read or written. One process at a time writes (store/block_store.hpp);
+// Files:  pieces are written when they are complete, while the stage continues, and read again when an element is
+//         requested: in memory are those in the making, those that wait to be written, at most kUnwrittenMax bytes or one
+//         piece, and the last kLoadedMax that were read or written. One process at a time writes (store/block_store.hpp);
 //         in the others, elements that are not in the file are not added.
 // Spilling: a cache in memory may continue in a temporary file that has no name, so the system frees it when the process
 //         ends, however it ends. The pieces that fit stay in memory, and later ones are those of a cache in a file.
@@ -100,8 +101,9 @@ class element_cache {
   static constexpr std::size_t kPieceElements = 1024;
   static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   static constexpr duration kPieceTime = std::chrono::milliseconds(100);  ///< in a file
-  static constexpr std::size_t kLoadedMax = 8;                            ///< complete pieces of a file in memory
-  static constexpr std::size_t kSpilledLoadedMax = 2;  ///< of a temporary file, besides the share in memory
+  static constexpr std::size_t kUnwrittenMax = kPieceBytes;  ///< of complete pieces, unless it is one larger piece
+  static constexpr std::size_t kLoadedMax = 8;               ///< complete pieces of a file in memory
+  static constexpr std::size_t kSpilledLoadedMax = 2;        ///< of a temporary file, besides the share in memory
 
   /// `label`: the name of the stage, for the ledger's report. REQUIRES: elements can be copied.
   /// `path`: the file; empty: in memory.
@@ -122,7 +124,8 @@ class element_cache {
 
   /// True from the beginning, or once a cache in memory has spilled.
   bool has_file() const { return has_file_.load(std::memory_order_acquire); }
-  /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced.
+  /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced. A later call
+  /// returns the error of the disk that finish() did not wait for.
   status open_file(const cache_head& head, bool rebuilds, runtime& rt);
   /// Returns true if this process may write to the file.
   bool can_write();
@@ -133,8 +136,12 @@ class element_cache {
   bool must_write() const;
   /// Writes complete pieces.
   status write();
-  /// Writes all pieces, and the number of elements.
-  status finish(std::uint64_t elements);
+  /// Writes them on a thread of `rt` after the call has returned. Returns false if the caller must call write() instead:
+  /// too many of them wait, the last attempt has failed, the file is in a store, or the runtime is simulated.
+  bool write_behind(runtime& rt);
+  /// Writes all pieces, and the number of elements. They are durable a little later, and at the latest when the cache is
+  /// destroyed or the runtime ends.
+  status finish(std::uint64_t elements, runtime& rt);
   /// Returns true if a stage must call begin_adding() before it requests elements that are missing.
   bool is_left() const { return file_ && file_->is_left(); }
   /// A stage begins to add elements, and stops: all pieces are written then, as far as that is possible.
@@ -210,6 +217,7 @@ class element_cache {
 
  private:
   struct piece;
+  struct writer_behind;
   using pieces = std::map<std::uint64_t, std::shared_ptr<piece>>;
 
   /// The piece that has this element, or that ends before it; null: none.
@@ -229,6 +237,11 @@ class element_cache {
   bool become_writer() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void add_blocks(std::vector<stored_block> blocks) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   status add_stored() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static bool may_write_behind(const block_store& file, const runtime& rt);
+  /// Submits the call that writes behind, unless it is under way.
+  void call_behind(runtime& rt);
+  /// Writes until no complete piece is left, and synchronizes the file if that is due.
+  void write_until_done() noexcept;
   void flush() noexcept;
   void leave() noexcept;
   void close_open_pieces() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -244,6 +257,7 @@ class element_cache {
   std::atomic<std::uint64_t> pass_;
   mutex opening_;  ///< held while the file is opened
   mutex writing_;  ///< held while a piece is written, so that the file's order is that of the pieces
+  const std::shared_ptr<writer_behind> behind_;
   std::shared_ptr<block_store> file_;  ///< null until it is open; then it does not change
   mutable mutex mutex_;
   buffer_arena arena_ ABSL_GUARDED_BY(mutex_);  ///< of complete pieces in memory; its chunks are charged
@@ -254,9 +268,14 @@ class element_cache {
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::size_t adding_ ABSL_GUARDED_BY(mutex_) = 0;               ///< stages
   bool wants_file_ ABSL_GUARDED_BY(mutex_) = false;              ///< memory was exceeded
+  bool is_written_behind_ ABSL_GUARDED_BY(mutex_) = false;       ///< a call of write_behind() is under way
+  bool has_failed_behind_ ABSL_GUARDED_BY(mutex_) = false;       ///< and write() returns the error
+  bool is_sync_due_ ABSL_GUARDED_BY(mutex_) = false;             ///< the file is complete, and may not be durable
+  status late_ ABSL_GUARDED_BY(mutex_);                          ///< the error of such a synchronization
   bool is_filled_ ABSL_GUARDED_BY(mutex_) = false;               ///< a stage has the right to fill
   bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;               ///< and all blocks of the file are known
   std::deque<std::uint64_t> unwritten_ ABSL_GUARDED_BY(mutex_);  ///< complete pieces that are not in the file
+  std::size_t of_written_ ABSL_GUARDED_BY(mutex_) = 0;           ///< the elements of the last one that was added
   std::deque<std::uint64_t> loaded_ ABSL_GUARDED_BY(mutex_);     ///< complete pieces that are in memory, too
 };
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "sluice/runtime/blocking.hpp"
+#include "sluice/runtime/runtime.hpp"
 #include "store/cache_file.hpp"
 #include "store/cache_piece.hpp"
 
@@ -12,7 +14,7 @@ status element_cache::open_file(const cache_head& head, bool rebuilds, runtime& 
   mutex_lock opening(opening_);
   {
     mutex_lock lock(mutex_);
-    if (file_) return {};
+    if (file_) return std::exchange(late_, status());
   }
   result<std::shared_ptr<block_store>> opened = open_blocks(path_, rebuilds, rt);
   if (!opened.ok()) return opened.why();
@@ -215,6 +217,7 @@ status element_cache::write() {
     std::shared_ptr<piece> next;
     {
       mutex_lock lock(mutex_);
+      has_failed_behind_ = false;
       if (unwritten_.empty()) return {};
       next = pieces_.find(unwritten_.front())->second;
     }
@@ -233,6 +236,63 @@ status element_cache::write() {
   }
 }
 
+/// A runtime in a simulation has one thread, and a store has slow calls whose errors end the lease.
+bool element_cache::may_write_behind(const block_store& file, const runtime& rt) {
+  return !rt.world() && !file.is_left();
+}
+
+bool element_cache::write_behind(runtime& rt) {
+  if (!may_write_behind(*file_, rt)) return false;
+  {
+    mutex_lock lock(mutex_);
+    std::size_t bytes = 0;
+    for (std::uint64_t ordinal : unwritten_) bytes += pieces_.find(ordinal)->second->bytes;
+    if (has_failed_behind_ || (bytes > kUnwrittenMax && unwritten_.size() > 1)) return false;
+  }
+  call_behind(rt);
+  return true;
+}
+
+void element_cache::call_behind(runtime& rt) {
+  struct call : blocking_call {
+    std::shared_ptr<writer_behind> to;
+    static void make(blocking_call& self) noexcept {
+      const std::unique_ptr<call> me(static_cast<call*>(&self));
+      mutex_lock lock(me->to->access);
+      if (me->to->of) me->to->of->write_until_done();
+    }
+  };
+  auto made = std::make_unique<call>();
+  made->run = &call::make;
+  made->to = behind_;
+  mutex_lock lock(mutex_);
+  if (std::exchange(is_written_behind_, true)) return;
+  lock.unlock();  // without a free thread the call runs here
+  rt.blocking_calls().submit(*made.release());
+}
+
+void element_cache::write_until_done() noexcept {
+  for (;;) {
+    bool is_written = false;
+    try {
+      is_written = write().ok();
+    } catch (...) { is_written = false; }  // no memory
+    {
+      mutex_lock lock(mutex_);
+      if (is_written && !unwritten_.empty()) continue;  // a stage has added one since
+      if (!is_written || !is_sync_due_) {
+        has_failed_behind_ = !is_written;
+        is_written_behind_ = false;
+        return;
+      }
+      is_sync_due_ = false;
+    }
+    status why = file_->sync();
+    mutex_lock lock(mutex_);
+    if (!why.ok()) late_ = why;
+  }
+}
+
 void element_cache::close_open_pieces() {
   if (!has_file()) return;
   for (const auto& [first, here] : pieces_) {
@@ -242,7 +302,7 @@ void element_cache::close_open_pieces() {
   }
 }
 
-status element_cache::finish(std::uint64_t elements) {
+status element_cache::finish(std::uint64_t elements, runtime& rt) {
   {
     mutex_lock lock(mutex_);
     if (!is_writer_ || is_closed_ || file_->is_temporary()) return {};
@@ -251,7 +311,14 @@ status element_cache::finish(std::uint64_t elements) {
   status why = write();
   if (!why.ok() || is_closed()) return why;
   why = file_->finish(elements);
-  return why.code() == status_code::aborted ? status() : why;
+  if (!why.ok()) return why.code() == status_code::aborted ? status() : why;
+  if (!may_write_behind(*file_, rt)) return file_->sync();
+  {
+    mutex_lock lock(mutex_);
+    is_sync_due_ = true;
+  }
+  call_behind(rt);
+  return {};
 }
 
 void element_cache::begin_adding() {

@@ -26,7 +26,9 @@
 //         such runs a seed, or each reads its input again. Files that change while the program runs are not read again.
 // Paths:  a local file, or objects below the path of a store with conditional writes (s3://, gs://). One process writes at
 //         a time, and others read what is there. A piece of 1,024 elements, 1 MiB or 100 ms is written when it is complete,
-//         and at the end of the stream as it is, so a process that is killed loses one piece. While another process writes,
+//         and at the end of the stream as it is. A local file is written while the stream continues; at most 1 MiB or one
+//         piece waits. A process that is killed loses these and the piece in the making. The disk may store the end of the
+//         file after the stream has ended, and has done so when the runtime ends. While another process writes,
 //         a stream makes the elements that are missing (other_writer=compute), waits for them, also for those of a writer
 //         that pauses, or fails. The system frees the lock of a process that is killed; the lease in a store expires after
 //         10 s without a change. Functions upstream must have names (fn), so that a change of their version is noticed.

@@ -108,6 +108,10 @@ bool sync_file(int fd) {
   return !failed || errno == EINVAL || errno == EROFS;
 }
 
+void begin_sync(int fd, std::uint64_t offset_bytes, std::uint64_t bytes) noexcept {
+  ::sync_file_range(fd, static_cast<off_t>(offset_bytes), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+}
+
 bool sync_folder(const std::string& folder) {
   int fd = open_again(folder, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return false;

@@ -59,7 +59,7 @@ task<status> write(shared_elements cache, runtime& rt) {
   co_return why;
 }
 task<status> finish(shared_elements cache, std::uint64_t length, runtime& rt) {
-  blocking writing(rt.blocking_calls(), [&] { return cache->finish(length); });
+  blocking writing(rt.blocking_calls(), [&] { return cache->finish(length, rt); });
   status why = co_await writing;
   co_return why;
 }
@@ -210,7 +210,7 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
     if (added == element_cache::added::no_room && !st->cache->is_closed()) why = no_room(*st->cache, from.label);
     if (why.ok() && st->in_file() && added != element_cache::added::no_room) {
       if (!st->adding) st->adding = added_to_file(st->cache);
-      if (st->cache->must_write()) {
+      if (st->cache->must_write() && !st->cache->write_behind(rt)) {
         auto writing = write(st->cache, rt);
         why = co_await writing;
       }
