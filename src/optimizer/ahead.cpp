@@ -9,7 +9,9 @@
 
 #include "base/text/path_scheme.hpp"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/node_history.hpp"
 #include "plan/plan_parts.hpp"
+#include "sluice/element/type_of.hpp"
 #include "sluice/engine/dataset_options.hpp"
 #include "sluice/op/interleave.hpp"
 #include "sluice/plan/text.hpp"
@@ -68,23 +70,8 @@ std::string why_not_ahead(const node& n, absl::flat_hash_set<const node*>& seen)
   return inside;
 }
 
-/// Returns true if the plan names files of a remote file system.
-bool names_remote_files(const node& n) {
-  struct names final : part_visitor {
-    bool found = false;
-    void path(const file_path& p) override { found |= detail::is_remote(p.value); }
-  };
-  names here;
-  visit_parts(n, here);
-  bool is_pattern = false;
-  for (const field& f : n.op->arguments().fields)
-    if (n.op->name == "list_files" && f.type->takes_text())
-      is_pattern |= printed(*f.type, argument_list::at(n.arguments.get(), f)).find("://") != std::string::npos;
-  if (here.found || is_pattern) return true;
-  for (const node_ptr& input : n.inputs)
-    if (names_remote_files(*input)) return true;
-  return false;
-}
+/// Returns true for the list of names that a split of a plan reads, in the place of the list_files of the whole plan.
+bool has_names(const node& n) { return n.history && n.history->is_split_bound && n.type == &type_of<std::string>(); }
 
 const field* field_of_parallelism(const node& n) {
   for (const field& f : n.op->arguments().fields)
@@ -104,6 +91,23 @@ std::string why_not_ahead(const node& n, const in_force& settings) {
 bool may_fail_within(const node& n) {
   absl::flat_hash_set<const node*> seen;
   return may_fail(n, seen);
+}
+
+bool names_remote_files(const node& n) {
+  struct names final : part_visitor {
+    bool found = false;
+    void path(const file_path& p) override { found |= detail::is_remote(p.value); }
+  };
+  names here;
+  visit_parts(n, here);
+  bool is_pattern = false;
+  for (const field& f : n.op->arguments().fields)
+    if ((n.op->name == "list_files" && f.type->takes_text()) || has_names(n))
+      is_pattern |= printed(*f.type, argument_list::at(n.arguments.get(), f)).find("://") != std::string::npos;
+  if (here.found || is_pattern) return true;
+  for (const node_ptr& input : n.inputs)
+    if (names_remote_files(*input)) return true;
+  return false;
 }
 
 bool is_interleave_of_remote(const node& n) {

@@ -20,6 +20,8 @@ std::string why_not_ahead(const node& n, const in_force& settings);
 /// Returns true if a stage of the plan `n` may fail.
 bool may_fail_within(const node& n);
 
+/// Returns true if the plan names files of a remote file system.
+bool names_remote_files(const node& n);
 /// Returns true for an interleave, in order, of several plans at a time for files of a remote file system.
 bool is_interleave_of_remote(const node& n);
 

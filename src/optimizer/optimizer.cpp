@@ -10,8 +10,10 @@
 #include "engine/lowering/element_specs.hpp"
 #include "optimizer/advice.hpp"
 #include "optimizer/rule.hpp"
+#include "optimizer/sent_rules.hpp"
 #include "optimizer/verify.hpp"
 #include "plan/codecs/argument_codec.hpp"
+#include "plan/node_history.hpp"
 #include "plan/plan_depth.hpp"
 #include "sluice/base/hash.hpp"
 #include "sluice/optimizer/optimize.hpp"
@@ -175,6 +177,18 @@ node_ptr with_rules(node_ptr plan, const in_force& outside, rule_notes& notes) {
   return plan;
 }
 
+/// Notes the settings in force at the nodes that send their inputs, for the rules there.
+node_ptr with_sent_settings(const node_ptr& plan, const in_force& outside) {
+  return rewritten(plan, outside, [](const node_ptr& n, const in_force& settings) {
+    if (!sends_input(*n) || settings.is_fixed) return n;
+    node copy = *n;
+    auto h = copy.history ? std::make_shared<node_history>(*copy.history) : std::make_shared<node_history>();
+    h->sends = std::make_shared<const in_force>(settings);
+    copy.history = std::shared_ptr<const node_history>(std::move(h));
+    return make_node(std::move(copy));
+  });
+}
+
 std::shared_ptr<const form_found> form_of(const node_ptr& written, const in_force& outside) {
   const std::uint64_t key = key_of(outside);
   auto shared = [&written](const plan_memo::entry& e) {
@@ -189,6 +203,7 @@ std::shared_ptr<const form_found> form_of(const node_ptr& written, const in_forc
     f.notes.refuse("all", twice + " has the site of another stage: the plan runs as written");
   } else {
     node_ptr plan = with_rules(rewritten(node_ptr(start), outside, inner), outside, f.notes);
+    plan = with_sent_settings(plan, outside);
     if (plan != start) f.plan = std::move(plan);
   }
   std::unique_ptr<plan_memo::entry> made = std::make_unique<kept_form>(key, std::move(f));
@@ -202,7 +217,7 @@ std::shared_ptr<const form_found> form_of(const node_ptr& written, const in_forc
 namespace {
 
 in_force outside_of(const optimize_options& o) {
-  in_force f{.drops = o.on_error == error_policy::skip, .is_last = true};
+  in_force f{.drops = o.on_error == error_policy::skip, .is_last = !o.is_part};
   f.trusts = o.trust.is_on();
   f.is_trust_decided = o.trust.is_given();
   f.rules_off = o.rules.off();
@@ -238,6 +253,40 @@ node_ptr optimized_plan(const node_ptr& written, const optimize_options& o) {
   if (!o.rules.allows_any() || !may_grow(*written)) return written;
   std::shared_ptr<const form_found> f = form_of(written, outside_of(o));
   return f->plan ? f->plan : written;
+}
+
+sent_rules rules_of_input(const node& n) {
+  sent_rules there;
+  if (!n.history || !n.history->sends) return there;
+  const in_force& f = *n.history->sends;
+  constexpr std::uint64_t kKnown = (std::uint64_t{1} << kRuleCount) - 1;
+  there.is_on = (f.rules_off & ~kKnown) == 0;  // rule_choice::none() also names rules of later versions
+  there.trusts = f.trusts;
+  for (std::size_t i = 0; i != kRuleCount; ++i) {
+    const std::string name(kRules[i]->info.name);
+    if (f.rules_off >> i & 1 && there.is_on) there.rules.push_back(name + "=off");
+    else if (!(f.rules_off >> i & 1) && (!there.is_on || f.rules_on >> i & 1)) there.rules.push_back(name + "=on");
+  }
+  return there;
+}
+
+optimize_options options_of(const sent_rules& there, error_policy on_error) {
+  optimize_options o{.rules = there.is_on ? rule_choice() : rule_choice::none(), .on_error = on_error, .is_part = true};
+  if (there.trusts) o.trust = true;
+  for (const rule* r : kRules) {
+    const std::string name(r->info.name);
+    if (std::ranges::find(there.rules, name + "=off") != there.rules.end()) o.rules = o.rules.without(name);
+    if (std::ranges::find(there.rules, name + "=on") != there.rules.end()) o.rules = o.rules.with(name);
+  }
+  return o;
+}
+
+node_ptr optimized_part(const node& n, const node_ptr& part) {
+  if (!n.history || !n.history->sends || !may_grow(*part)) return part;
+  in_force f = *n.history->sends;
+  f.is_last = false;
+  std::shared_ptr<const form_found> form = form_of(part, f);
+  return form->plan ? form->plan : part;
 }
 
 std::span<const std::string_view> rules_of(const node& n) {

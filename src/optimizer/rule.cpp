@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/sent_rules.hpp"
 #include "sluice/engine/dataset_options.hpp"
 
 namespace sluice::lib {
@@ -35,9 +36,12 @@ node_ptr input_with(const node_ptr& n, const std::vector<node_ptr>& removed, std
 
 }  // namespace
 
+bool sends_input(const node& n) { return n.op->name == "distribute"; }
+
 // More may be in force here than in a run: an outer with_options may keep an inner one from acting.
 in_force in_force::upstream_of(const node& n) const {
   in_force f = *this;
+  if (sends_input(n)) f.is_fixed = f.is_decided = true;
   f.is_last &= n.op->facts.options != nullptr;
   f.is_repeated |= n.op->facts.opens_input_again;
   f.feeds_sloppy |= n.op->facts.refine != nullptr && facts_of(n).is_live;

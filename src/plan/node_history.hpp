@@ -13,6 +13,8 @@
 
 namespace sluice::lib {
 
+struct in_force;  // optimizer/rule.hpp
+
 struct node_history {
   std::vector<std::string_view> rules;  ///< the names of the rules that have produced the node, each once, first first
   /// The nodes that were removed directly downstream of this one, the most upstream first. Each yields the elements of
@@ -36,6 +38,11 @@ struct node_history {
   /// A shuffle: while its buffer empties, it fills that of the next epoch of the repeat downstream. A repeat: such a
   /// shuffle is upstream.
   bool overlaps_epochs = false;
+  /// The node has the numbers or the items of one split of a plan. No rule depends on them, except on whether names are remote, so that the optimized form of
+  /// one split becomes that of another one by its arguments (splits/split_bounds.hpp).
+  bool is_split_bound = false;
+  /// The node sends its input elsewhere (optimizer/sent_rules.hpp): the settings for the rules there. Null: none runs there.
+  std::shared_ptr<const in_force> sends{};
 };
 
 }  // namespace sluice::lib

@@ -9,6 +9,7 @@
 #include "sluice/plan/function.hpp"
 #include "sluice/plan/rewrite.hpp"
 #include "splits/layout.hpp"
+#include "splits/split_bounds.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -46,8 +47,8 @@ node_ptr range_of(node_ptr plan, std::uint64_t first, std::optional<std::uint64_
       throw error(invalid_argument_error("not a split of this plan: its number of elements is too large"));
     return static_cast<std::int64_t>(n);
   };
-  if (first) plan = make_stage(skip_op, arguments::of(skip_arguments{number(first)}), plan);
-  if (elements) plan = make_stage(take_op, arguments::of(take_arguments{number(*elements)}), plan);
+  if (first) plan = as_split_bound(make_stage(skip_op, arguments::of(skip_arguments{number(first)}), plan));
+  if (elements) plan = as_split_bound(make_stage(take_op, arguments::of(take_arguments{number(*elements)}), plan));
   return plan;
 }
 

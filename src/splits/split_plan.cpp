@@ -8,6 +8,7 @@
 #include "plan/codecs/arguments_of.hpp"
 #include "sluice/plan/text.hpp"
 #include "splits/layout.hpp"
+#include "splits/split_bounds.hpp"
 
 namespace sluice::lib {
 namespace {
@@ -41,7 +42,7 @@ node_ptr items_of(const split_part& p, const plan_split& s) {
   }
   node_ptr list = parse_plan(absl::StrCat("from_tensor_slices([", text, "])"));
   if (list->type != p.at->type || list->op->shape != op_info::source) refuse_split(s, "its items are of another type");
-  return list;
+  return as_split_bound(list);
 }
 
 class worker_plan {

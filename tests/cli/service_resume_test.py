@@ -37,6 +37,14 @@ class ServiceResume(ServiceTest):
             with self.subTest(settings=settings):
                 self.assertEqual(self.elements(plan.format(settings), *resume), list(range(10, 40)))
 
+    def test_a_job_with_a_name_resumes_with_other_rules(self):
+        address = self.service()
+        plan = f'range(40) | filter(it >= 0) | map(it + 1) | map(it - 1) | distribute("{address}", splits=4, job="{{}}", consumer="c")'
+        for job, rules in (("a", ["--no-optimize"]), ("b", ["--rule", "fuse_expressions=off"])):
+            with self.subTest(rules=rules):
+                resume = self.first(plan.format(job))
+                self.assertEqual(self.elements(plan.format(job), *resume, *rules), list(range(10, 40)))
+
     def test_workers_of_this_process_may_be_more_or_fewer(self):
         resume = self.first("range(40) | filter(it >= 0) | distribute(splits=4, workers=2)")
         self.assertEqual(self.elements("range(40) | filter(it >= 0) | distribute(splits=4, workers=5)", *resume), list(range(10, 40)))

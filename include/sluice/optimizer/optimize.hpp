@@ -32,6 +32,7 @@ struct optimize_options {
   rule_choice rules = {};
   error_policy on_error = error_policy::stop;  ///< of the run (iterate_options)
   run_switch trust = {};                       ///< of the run (iterate_options)
+  bool is_part = false;  ///< stages elsewhere read the plan's elements: no rule acts because the plan ends here
 };
 
 /// One line of `sluice explain`: what a rule did not do, why it did something, or what a user could do.

@@ -22,13 +22,16 @@
 #include "cli/verbs.hpp"
 #include "engine/lowering/element_specs.hpp"
 #include "engine/lowering/types.hpp"
+#include "optimizer/sent_rules.hpp"
 #include "plan/codecs/argument_codec.hpp"
 #include "sluice/element/spec.hpp"
 #include "sluice/engine/dataset_options.hpp"
+#include "sluice/op/distribute.hpp"
 #include "sluice/optimizer/optimize.hpp"
 #include "sluice/plan/facts.hpp"
 #include "sluice/plan/json.hpp"
 #include "sluice/plan/text.hpp"
+#include "sluice/splits/split_plan.hpp"
 
 namespace sluice::lib::cli {
 namespace {
@@ -174,6 +177,36 @@ void print_stages(const node& plan, explained what) {
   print_with_comments(lines);
 }
 
+/// The plan of the stages upstream of `n` as a worker optimizes it, and the names of the rules; empty: they change nothing.
+std::string form_on_workers(const node_ptr& part, const node& n) {
+  const node_ptr form = optimized_plan(part, options_of(rules_of_input(n), error_policy::stop));
+  std::string rules;
+  for (const stage_line& line : lines_of(*form))
+    for (std::string_view rule : lib::rules_of(*line.stage))
+      if (rules.find(rule) == rules.npos) absl::StrAppend(&rules, rules.empty() ? "" : ", ", std::string(rule));
+  return rules.empty() ? rules : absl::StrCat(detail::redacted(plan_text(*form)), "; by ", rules);
+}
+
+/// Prints what rules make of the stages that run on workers, which are shown as written.
+void print_forms_on_workers(const node& plan) {
+  for (const stage_line& line : lines_of(plan)) {
+    const node& n = *line.stage;
+    if (!sends_input(n)) continue;
+    const distribute_options& o = n.as<distribute_arguments>().options;
+    std::vector<node_ptr> parts{n.inputs[0]};
+    try {
+      if (o.mode == sharding::dynamic) {
+        const split_plan cut(n.inputs[0], {.visitation = o.visitation});
+        parts.clear();
+        for (const split_stream& s : cut.streams()) parts.push_back(parse_plan(s.text));
+      }
+    } catch (const error&) { continue; }  // a run reports why the plan cannot be split
+    for (const node_ptr& part : parts)
+      if (const std::string form = form_on_workers(part, n); !form.empty())
+        absl::PrintF("# on workers, without the numbers of a split: %s\n", form);
+  }
+}
+
 void print_notes(const optimized& o, const std::vector<std::string>& of_options) {
   for (const std::string& note : of_options) absl::PrintF("# %s\n", note);
   for (const std::vector<rule_note>& notes : {o.reasons, o.refused})
@@ -252,6 +285,7 @@ int explain(const explain_arguments& a) {
   if (what == explained::diff) return print_diff(*plan, *o->plan), kOk;
   const bool as_it_runs = what == explained::stages;
   print_stages(as_it_runs ? *o->plan : *plan, what);
+  if (as_it_runs) print_forms_on_workers(*o->plan);
   if (as_it_runs) print_notes(*o, option_notes(*plan, a.rules));
   absl::PrintF("# fingerprint %016x\n", fingerprint(*plan));
   return kOk;

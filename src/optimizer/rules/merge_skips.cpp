@@ -13,6 +13,7 @@ namespace sluice::lib {
 namespace {
 
 bool is_skip(const node& n) {
+  if (n.history && n.history->is_split_bound) return false;
   return n.op->name == "skip" && n.as<skip_arguments>().elements > 0 && !n.errors.on_error;
 }
 

@@ -4,12 +4,16 @@
 // The record of a take has the number of elements that are left, which follows from the number of those made. So the
 // record of the removed take can be written without it (op/take.cpp).
 #include "optimizer/rule.hpp"
+#include "plan/node_history.hpp"
 #include "sluice/op/take.hpp"
 
 namespace sluice::lib {
 namespace {
 
-bool is_take(const node& n) { return n.op->name == "take" && n.as<take_arguments>().elements >= 0; }
+bool is_take(const node& n) {
+  if (n.history && n.history->is_split_bound) return false;
+  return n.op->name == "take" && n.as<take_arguments>().elements >= 0;
+}
 
 node_ptr merged_takes(const node_ptr& n, const in_force&, rule_notes&) {
   if (!is_take(*n) || !is_take(*n->inputs[0])) return n;

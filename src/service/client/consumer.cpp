@@ -249,11 +249,12 @@ class joined_consumer final : public core_loop<consumer_core, consumer_event, co
 };
 
 consumer::consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
-                   distribute_options options, std::uint32_t stream, bool leaves)
+                   distribute_options options, sent_rules rules, std::uint32_t stream, bool leaves)
     : run_(std::move(run)),
       link_(std::move(link)),
       info_(std::move(info)),
       options_(std::move(options)),
+      rules_(std::move(rules)),
       stream_(stream),
       incarnation_(unique_number(*run_->rt)),
       leaves_(leaves && options_.consumer.empty()) {}

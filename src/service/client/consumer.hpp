@@ -49,13 +49,15 @@ class consumer {
   /// `stream`: of the plan's streams, which draw apart. `leaves`: if the stream ends early, and nothing can continue it
   /// (no position was saved, and the consumer has no name), it returns its unfinished splits to the dispatcher.
   consumer(std::shared_ptr<run_context> run, std::shared_ptr<service_link> link, dataset_info info,
-           distribute_options options, std::uint32_t stream, bool leaves);
+           distribute_options options, sent_rules rules, std::uint32_t stream, bool leaves);
   ~consumer();
 
   const std::shared_ptr<run_context>& run() const { return run_; }
   service_link& link() const { return *link_; }
   const distribute_options& options() const { return options_; }
   const dataset_info& info() const { return info_; }
+  /// Of the run, for the plans on workers.
+  const sent_rules& rules() const { return rules_; }
   /// Distinguishes starts of this process.
   std::uint64_t incarnation() const { return incarnation_; }
   /// The credit of each of the splits that are read at once.
@@ -87,6 +89,7 @@ class consumer {
   const std::shared_ptr<service_link> link_;
   const dataset_info info_;
   const distribute_options options_;
+  const sent_rules rules_;
   const std::uint32_t stream_;
   const std::uint64_t incarnation_;
   const bool leaves_;

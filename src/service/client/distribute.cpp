@@ -12,6 +12,7 @@
 
 #include "engine/lowering/open_context.hpp"
 #include "op/distribute/open_distribute.hpp"
+#include "optimizer/sent_rules.hpp"
 #include "service/client/absolute_paths.hpp"
 #include "service/client/consumer.hpp"
 #include "service/client/sent_plan.hpp"
@@ -83,7 +84,7 @@ class distributing {
     for (const split_stream& s : parts.streams())
       streams.push_back(
           stream_of(s.text, parts.type_of_stream(static_cast<std::uint32_t>(streams.size())), streams.size()));
-    return parts.client_plan(streams);
+    return optimized_part(node_, parts.client_plan(streams));
   }
 
  private:
@@ -92,8 +93,9 @@ class distributing {
     const std::string& address = node_.as<distribute_arguments>().address;
     const bool is_embedded = address.empty();
     if (!is_embedded && !address.starts_with(kThisProcess)) text = plan_text_with_absolute_paths(*parse_plan(text));
-    auto me = std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error),
-                                         options_, static_cast<std::uint32_t>(number), !is_embedded);
+    auto me =
+        std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error), options_,
+                                   rules_of_input(node_), static_cast<std::uint32_t>(number), !is_embedded);
     // A worker of this process reads one split at a time, as the plan without distribute reads its files.
     const std::int64_t at_once = options_.splits_at_once;
     return distributed_stream(me, type, is_embedded ? std::min<std::int64_t>(options_.workers, at_once) : at_once);

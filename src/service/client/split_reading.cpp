@@ -143,6 +143,7 @@ task<> split_reading::open() {
   request.attempt = what.read;
   request.on_error = me_->info().on_error;
   if (is_static(me_->options().mode)) request.mode = std::string(to_string(me_->options().mode));
+  request.rules = me_->rules();
   request.seed = split_.seed;
   request.epoch = split_.epoch;
   ask_for_codecs(me_->options().compression, what.worker, request);

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "optimizer/sent_rules.hpp"
 #include "sluice/base/result.hpp"
 #include "sluice/plan/split_rule.hpp"
 
@@ -265,6 +266,8 @@ struct read_request {
   /// The codecs in which the consumer reads frames, the preferred one first. None: it is older, or wants frames as they are.
   std::optional<std::vector<std::string>> codecs = {};
   std::optional<bool> is_compressed_always = {};  ///< in the first codec, without measurement
+  /// The rules of the optimizer that the consumer's run sets for its stages here. None: the consumer is older.
+  std::optional<sent_rules> rules = {};
 };
 
 /// Reports to a worker what a consumer of compressed frames has measured since its last report. Errors: unimplemented: an

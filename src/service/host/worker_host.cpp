@@ -77,12 +77,12 @@ task<result<split_run>> worker_host::plan_of(read_request request) {
   co_return run;
 }
 
-erased_stream worker_host::open_plan(open_read& mine, const split_run& run) {
+erased_stream worker_host::open_plan(open_read& mine, const split_run& run, const plan_forms& plan) {
   iterate_options how;
   how.seed = run.seed;
   how.epoch = run.epoch;
   if (mine.request.on_error == "skip") how.on_error = error_policy::skip;
-  erased_stream in = detail::engine_access::release(open_run(*run_->rt, run.plan, how));
+  erased_stream in = open_rewritten_run(*run_->rt, plan.written, plan.runs, how);
   mine.runs(in.shared_run());
   return in;
 }
@@ -107,9 +107,8 @@ std::vector<dropped_elements> worker_host::dropped_by(const erased_stream& in,
 
 task<std::vector<dropped_elements>> worker_host::dropped_before(open_read& mine, split_run run) {
   std::vector<dropped_elements> dropped;
-  if (!run.before) co_return dropped;
-  run.plan = run.before;
-  erased_stream in = open_plan(mine, run);
+  if (!run.before.runs) co_return dropped;
+  erased_stream in = open_plan(mine, run, run.before);
   const demand one{0, 1};
   (void)co_await in.try_next_block(one);  // an error will end the split, too
   dropped = dropped_by(in);
@@ -178,7 +177,7 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
   environment* env = co_await this_environment();
   auto counting = dropped_before(mine, run);
   const std::vector<dropped_elements> before = co_await counting;
-  erased_stream in = open_plan(mine, run);
+  erased_stream in = open_plan(mine, run, run.plan);
   detail::stop_hook client_gone;
   client_gone.arm(env->stop, &open_read::on_stop, &mine);
 

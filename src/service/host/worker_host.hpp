@@ -63,7 +63,7 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   static run_task beat(std::shared_ptr<run_context>&, std::shared_ptr<worker_host> shared, heartbeat_request request);
   /// The plan of a read, and its run, which ends with the read.
   task<result<split_run>> plan_of(read_request request);
-  erased_stream open_plan(open_read& mine, const split_run& run);
+  erased_stream open_plan(open_read& mine, const split_run& run, const plan_forms& plan);
   /// Returns the elements that the run of a read has dropped since `before`. REQUIRES: the stream is at rest.
   static std::vector<dropped_elements> dropped_by(const erased_stream& in,
                                                   const std::vector<dropped_elements>& before = {});

@@ -5,6 +5,7 @@
 //   result<std::shared_ptr<const dataset_plan>> p = co_await finding;
 //   auto making = (*p)->plan_of(request, rt);               // the plan of a split or shard, and its draws
 //
+// Rules:  a plan runs as the rules of its consumer rewrite it (read_request::rules). The splits share their rewritten forms.
 // Errors: those of the dispatcher and of reading the plan; failed_precondition: the plan names a function that this program
 //         does not have, or its elements have another type here; invalid_argument: the split is none of this plan.
 // Thread: any.
@@ -15,6 +16,7 @@
 #include <string>
 
 #include "service/client/service_link.hpp"
+#include "service/host/split_forms.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/splits/split_plan.hpp"
 
@@ -22,13 +24,18 @@ namespace sluice::lib {
 
 class runtime;
 
+/// A plan as written, and the form of it that runs.
+struct plan_forms {
+  node_ptr written, runs;
+};
+
 /// A plan to run, and the numbers that its draws depend on.
 struct split_run {
-  node_ptr plan;
+  plan_forms plan;
   std::uint64_t seed = 0, epoch = 0;
   /// Yields the last element before the split, if bad elements may be dropped, and the plan makes the elements before the
   /// split again: what is dropped up to there belongs to the splits before. Otherwise null.
-  node_ptr before = {};
+  plan_forms before = {};
 };
 
 class dataset_plan {
@@ -36,12 +43,21 @@ class dataset_plan {
   /// Errors: see above.
   explicit dataset_plan(dataset_info info);
   task<result<split_run>> plan_of(read_request request, runtime& rt) const;
+  /// The number of plans that were optimized: not one for each split.
+  std::size_t optimized() const { return forms_.optimized(); }
 
  private:
-  task<result<split_run>> shard_of(read_request request, runtime& rt) const;
+  task<result<node_ptr>> shard_of(read_request request, runtime& rt) const;
+  result<split_run> split_of(const read_request& request, const optimize_options& o) const;
+
+  /// The cut of the plan, made at the first split. Errors: throws those of split_plan.
+  std::shared_ptr<const split_plan> parts() const;
 
   dataset_info info_;
   node_ptr whole_;
+  mutable mutex mutex_;
+  mutable std::shared_ptr<const split_plan> parts_ ABSL_GUARDED_BY(mutex_);
+  mutable split_forms forms_;
 };
 
 /// The splits of a round, as payloads. Used by dispatchers.
