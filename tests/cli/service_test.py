@@ -2,6 +2,7 @@
 """Dispatchers, workers and consumers as processes: exact delivery while they are killed, paused and restarted."""
 import json
 import random
+import re
 import signal
 import subprocess
 import time
@@ -41,6 +42,17 @@ class Service(ServiceTest):
         self.assertIn("job", self.fails(1, "run", other))
         message = self.fails(1, "run", f'range(9) | distribute("{address}", mode=data)')
         self.assertIn("needs a fixed list of workers", message)
+
+    def test_an_error_of_an_element_names_the_worker_and_the_split(self):
+        _, address = self.start("dispatcher")
+        _, where = self.start("worker", "--dispatcher", address)
+        plan = 'range(9) | filter(it >= 0) | map(10 / (it - 4)) | distribute({}splits=3)'
+        place = "split 1 (elements 3 to 5)"
+        message = self.fails(1, "run", plan.format(f'"{address}", '))
+        self.assertIn(f"map(10 / (it - 4)) at element 1: 10 / 0: division by zero, on worker {where}, {place}", message)
+        self.assertRegex(self.fails(1, "run", plan.format("workers=2, ")), r"division by zero, on worker \d in this process, " + re.escape(place))
+        dropped = self.ok("run", plan.format(f'"{address}", '), "--on-error", "skip", "--output", "null").stderr
+        self.assertIn(f"division by zero, on worker {where}, {place}", dropped)
 
     def test_workers_in_one_process_are_bounded(self):
         message = self.fails(2, "run", "range(10) | distribute(workers=100000)")
@@ -89,6 +101,7 @@ class Service(ServiceTest):
         message = self.fails(75, "run", plan.format(address, "a", "100ms", 'tags=["gpu", "big"]'))
         self.assertIn("the job asks for any worker with the tags gpu, big; registered: " + plain, message)
         self.assertIn("no tags", message)
+        self.assertRegex(message, r", split 0 \(elements 0 to 5\), which consumer consumer-\w+ has had for \d+ ms")
         message = self.fails(75, "run", plan.format(address, "b", "100ms", "target_workers=remote"))
         self.assertRegex(message, r"the job asks for remote workers, and the consumer's host is (.*); registered: .* .host \1, no tags")
         message = self.fails(1, "run", "range(10) | shard(hint, hint)")

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "runtime/run_task.hpp"
+#include "service/client/split_place.hpp"
 #include "service/host/local_workers.hpp"
 #include "service/wire/packed_frames.hpp"
 #include "sluice/coro/sleep_until.hpp"
@@ -125,6 +126,7 @@ task<> split_reading::place() {
   else if (!reply.ok()) step({reader_event::place_failed{reply.why()}});
   else if (!reply->ok()) step({reader_event::place_failed{reply->why()}});
   else step({reader_event::placed{(*reply)->kind, (*reply)->worker, (*reply)->why.value_or("")}});
+  is_refused_ = !failure_.ok() && failure_.code() != status_code::deadline_exceeded;
 }
 
 task<> split_reading::open() {
@@ -256,7 +258,6 @@ task<> split_reading::receive() {
       auto unpacking = unpacked(std::move(bytes));
       result<slice> raw = co_await unpacking;
       why = raw.ok() ? use(read, *raw) : raw.why();
-      if (!raw.ok()) why = damage(why);
     } else {
       why = use(read, bytes);
     }
@@ -277,9 +278,20 @@ task<> split_reading::receive() {
   else step({reader_event::handler_error{read, frame->why()}});
 }
 
-status split_reading::damage(const status& why) const {
-  return why.with_message(
-      absl::StrCat("worker ", core_->worker(), ", split ", split_.split, ": ", std::string(why.message())));
+status split_reading::in_place(const status& why) const {
+  if (why.ok() || why.code() == status_code::cancelled) return why;
+  std::string message(why.message());
+  const std::string& worker = core_ ? core_->worker() : split_.worker;
+  if (!worker.empty() && !is_refused_) {
+    const bool has_name = worker.starts_with("worker ");  // of distribute() without an address
+    absl::StrAppend(&message, has_name ? ", on " : ", on worker ", worker);
+  }
+  absl::StrAppend(&message, ", ", split_text(split_.split, split_.payload));
+  if (why.code() == status_code::deadline_exceeded && core_) {
+    const auto held = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - begun_).count();
+    absl::StrAppend(&message, ", which consumer ", split_.consumer, " has had for ", held, " ms");
+  }
+  return why.with_message(message);
 }
 
 task<result<slice>> split_reading::unpacked(slice frame) {
@@ -297,7 +309,7 @@ task<result<slice>> split_reading::unpacked(slice frame) {
 
 status split_reading::use(std::uint64_t read, const slice& bytes) {
   result<element_frame> f = element_frame::read(bytes.view());
-  if (!f.ok()) return damage(f.why());
+  if (!f.ok()) return f.why();
   if (f->what == element_frame::failure) return f->why;
   if (f->what == element_frame::keepalive) return step({reader_event::keepalive{read}}), status();
   if (f->what == element_frame::end) {
@@ -309,7 +321,7 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
   }
   arriving_.charge_frame(bytes.view().size());
   status why = f->parse(bytes.owner(), ready_);
-  if (!why.ok()) return damage(why);
+  if (!why.ok()) return why;
   delivered_.reset();
   step({reader_event::frame{read, f->first, ready_.size(), false}});
   const reader_action::deliver part = delivered_.value_or(reader_action::deliver{ready_.size(), 0});
@@ -354,6 +366,7 @@ task<status> split_reading::fill(std::uint64_t wanted) {
   if (!core_) {
     core_.emplace(options_of_reader(*me_), split_.worker, wanted);
     first_ = next_ = taken_ = wanted;
+    begun_ = now_;
     step({reader_event::started{}});
   }
   report_taken();

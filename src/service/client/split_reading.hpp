@@ -10,8 +10,8 @@
 //
 // Local:  a worker of this process hands over blocks of its own stream: in.local() is then the next one.
 // Errors: the status of the element that the worker could not make; those of the dispatcher; unavailable: no worker for as
-//         long as `patience`; data_loss: the elements of a worker are damaged, with its address and the split. With visitation::at_most_once a split that
-//         breaks ends, with a warning of the run.
+//         long as `patience`; data_loss: the elements of a worker are damaged. in_place() adds the worker and the split. With
+//         visitation::at_most_once a split that breaks ends, with a warning of the run.
 // Thread: the stage's.
 #pragma once
 
@@ -88,8 +88,9 @@ class split_reading {
   void count_taken(std::uint32_t n) { first_ += n; }
   /// After a fill() without elements: what the worker's stages have dropped in the split.
   const std::vector<dropped_elements>& dropped() const { return dropped_; }
-  /// Returns the address of the worker that reads the split; empty: none is known, or it is in this process.
-  std::string worker_elsewhere() const { return core_ && !stream_ ? core_->worker() : std::string(); }
+  /// Adds the place of an error to its message: the worker, and the split. A file that is missing or damaged on a worker may
+  /// be right here, and an element has its number in the split.
+  status in_place(const status& why) const;
   /// Returns the bytes that have arrived from workers elsewhere since the last call.
   std::uint64_t take_wire_bytes() { return std::exchange(wire_bytes_, 0); }
   /// After a fill() without elements: the number of elements of the split.
@@ -111,14 +112,13 @@ class split_reading {
   status use(std::uint64_t read, const slice& frame);
   /// Decompresses a frame, whose bytes are charged before.
   task<result<slice>> unpacked(slice frame);
-  status damage(const status& why) const;
   /// Reports to the worker what was measured, if enough time has passed.
   void report_measured();
 
   const std::shared_ptr<consumer> me_;
   const assigned_split split_;
   std::optional<split_reader_core> core_;  ///< from the first fill() on
-  time_point now_{};
+  time_point now_{}, begun_{};
   std::optional<reader_action::place> to_place_;
   std::optional<reader_action::open> to_open_;
   std::optional<reader_action::deliver> delivered_;
@@ -148,6 +148,7 @@ class split_reading {
   std::uint64_t length_ = 0;
   std::vector<dropped_elements> dropped_;
   bool has_delivered_ = false, has_ended_ = false, has_end_frame_ = false;
+  bool is_refused_ = false;  ///< failure_ is the dispatcher's
   status failure_;
 };
 

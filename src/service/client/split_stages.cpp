@@ -161,22 +161,15 @@ struct split_elements_arguments {
 };
 
 /// Errors of workers, in the accounts of their stages.
-dropped_errors dropped_here(run_context& run, const std::vector<dropped_elements>& there) {
+dropped_errors dropped_here(run_context& run, const split_reading& in) {
   dropped_errors here;
-  for (const dropped_elements& d : there) {
+  for (const dropped_elements& d : in.dropped()) {
     detail::content_hasher h;
     h.bytes(d.stage.data(), d.stage.size());
     site_record& record = run.sites->add(mix(h.value()), d.stage, false);
-    here.add({d.first, d.errors, run.sites->account(record, error_account::kNoLimit, nullptr)});
+    here.add({in.in_place(d.first), d.errors, run.sites->account(record, error_account::kNoLimit, nullptr)});
   }
   return here;
-}
-
-/// A file that is missing or damaged on a worker may be right here.
-status with_worker(const status& why, const split_reading& in) {
-  const std::string worker = in.worker_elsewhere();
-  if (why.where().file.empty() || worker.empty()) return why;
-  return why.with_message(absl::StrCat(std::string(why.message()), ", on worker ", worker));
 }
 
 erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::shared_ptr<consumer> me,
@@ -201,7 +194,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
       auto filling = in.fill(wanted);
       status why = co_await filling;
       if (const std::uint64_t bytes = in.take_wire_bytes()) stage_counts::add(site->counts().rare().read_bytes, bytes);
-      if (!why.ok()) co_await fail(with_worker(why, in).in_stage(label));
+      if (!why.ok()) co_await fail(in.in_place(why).in_stage(label));
       if (!in.local().empty()) {
         place->at = wanted + in.local().size();
         co_yield in.local();
@@ -225,7 +218,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
     co_yield made;
   }
   place->in = nullptr;
-  auto dropping = out.drop(dropped_here(*me->run(), in.dropped()));
+  auto dropping = out.drop(dropped_here(*me->run(), in));
   co_await dropping;
   auto reporting = me->finished(split, in.length() == 0);
   status why = co_await reporting;
