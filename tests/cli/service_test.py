@@ -54,6 +54,19 @@ class Service(ServiceTest):
         dropped = self.ok("run", plan.format(f'"{address}", '), "--on-error", "skip", "--output", "null").stderr
         self.assertIn(f"division by zero, on worker {where}, {place}", dropped)
 
+    def test_two_live_consumers_of_one_name_are_an_error_of_the_first(self):
+        _, address = self.start("dispatcher")
+        self.start("worker", "--dispatcher", address)
+        self.start("worker", "--dispatcher", address)
+        plan = f'range(600) | filter(it >= 0) | sleep(2ms) | distribute("{address}", splits=6, splits_at_once=2, job="train", consumer="rank")'
+        first = self.consume(plan)
+        first.stdout.readline()
+        self.assertEqual(self.elements(plan), list(range(600)))
+        errors = first.communicate()[1]
+        self.assertNotEqual(first.returncode, 0)
+        self.assertIn("consumer 'rank' of job 'train' is in use by another live consumer", errors)
+        self.assertIn("Give each consumer of a job a name of its own", errors)
+
     def test_workers_in_one_process_are_bounded(self):
         message = self.fails(2, "run", "range(10) | distribute(workers=100000)")
         self.assertIn("workers must be at most 1024, and is 100000", message)

@@ -26,6 +26,7 @@ consumer_options options_of_core(const consumer& me, std::string iteration, std:
   consumer_options o;
   o.iteration = std::move(iteration);
   o.consumer = std::move(name);
+  o.incarnation = me.incarnation();
   o.report_every = duration();  // a consumer that dies without a checkpoint leaves few finished splits unreported
   if (me.link().patience() != duration()) o.give_up_after = me.link().patience();
   o.ends_job = me.options().job.empty();
@@ -295,6 +296,7 @@ task<status> consumer::join(membership as) {
   request.target = std::string(kTargets[static_cast<std::size_t>(options_.target_workers)]);
   request.host = name_of_machine();
   request.process = name_of_process();
+  request.incarnation = incarnation_;
   auto opening = link_->ask(std::move(request));
   result<open_job_reply> opened = co_await opening;
   if (!opened.ok()) co_return opened.why();
@@ -331,6 +333,7 @@ task<result<bool>> consumer::knows(std::uint64_t ordinal) {
     request.consumer = common_.consumer;
   }
   request.ordinal = ordinal;
+  request.incarnation = incarnation_;
   auto asking = link_->ask(std::move(request));
   result<next_split_reply> reply = co_await asking;
   if (reply.ok()) co_return reply->kind == split_answer::split;

@@ -119,7 +119,8 @@ task<> split_reading::place() {
                                                    .consumer = split_.consumer,
                                                    .split = split_.split,
                                                    .attempt = what.attempt,
-                                                   .failed = what.failed});
+                                                   .failed = what.failed,
+                                                   .incarnation = me_->incarnation()});
   auto reply = co_await asking.as_result();
   now_ = me_->run()->time->now();
   if (!reply.ok() && reply.why().code() == status_code::cancelled) failure_ = reply.why();

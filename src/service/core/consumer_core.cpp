@@ -65,7 +65,7 @@ void consumer_core::happened(const consumer_event::wanted& e, time_point now, ac
   ordinal_ = e.ordinal;
   wanted_since_ = now;
   has_said_it_waits_ = false;
-  ask(split_, next_split_request{options_.iteration, options_.consumer, ordinal_}, now, out);
+  ask(split_, next_split_request{options_.iteration, options_.consumer, ordinal_, options_.incarnation}, now, out);
 }
 
 void consumer_core::happened(const consumer_event::replied& e, time_point now, actions& out) {
@@ -116,6 +116,7 @@ void consumer_core::answered(const progress_reply& r, time_point now, actions& o
   if (finished_.size() >= options_.report_splits || (is_closing_ && has_more)) return report(now, out);
   if (!is_closing_) return;
   close_consumer_request close{options_.iteration, options_.consumer};
+  close.incarnation = options_.incarnation;
   if (options_.ends_job) close.ends_job = true;
   ask(close_, std::move(close), now, out);
 }
@@ -170,6 +171,7 @@ void consumer_core::report(time_point now, actions& out) {
   r.done.assign(finished_.begin(), finished_.end());
   r.done_ordinals.assign(finished_ordinals_.begin(), finished_ordinals_.end());
   r.done_below = std::exchange(finished_below_, 0);
+  r.incarnation = options_.incarnation;
   if (!empty_.empty()) r.empty.emplace(empty_.begin(), empty_.end());
   finished_.clear();
   empty_.clear();

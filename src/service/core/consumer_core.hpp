@@ -35,6 +35,7 @@ namespace sluice::lib {
 
 struct consumer_options {
   std::string iteration, consumer;
+  std::optional<std::uint64_t> incarnation = {};  ///< of open_job_request
   duration report_every = std::chrono::milliseconds(100);
   std::size_t report_splits = 64;                   ///< finished splits that are reported at once
   duration heartbeat = std::chrono::seconds(1);     ///< without finished splits

@@ -118,7 +118,8 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, open_job_req
     c = &(*it)->splits.add_consumer(
         r.consumer, {.target = r.target, .host = r.host, .silence_max_ms = r.silence_max_ms, .process = r.process},
         log_.writes());
-  if (auto known = consumer_of(**it, r.consumer, now); !known.ok()) return answer(known.why());
+  if (const status why = start_consumer(**it, *c, r); !why.ok()) return answer(why);
+  if (auto known = consumer_of(**it, r.consumer, r.incarnation, now); !known.ok()) return answer(known.why());
   if (c->record.silence_max_ms) wake_by(now + std::chrono::milliseconds(*c->record.silence_max_ms));
   return answer(service_reply(open_job_reply{(*it)->id, epoch(), (*it)->record.seed, (*it)->record.epoch}));
 }
@@ -145,7 +146,7 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, progress_req
   auto found = find(r.iteration, now);
   if (!found.ok()) return answer(found.why());
   iteration& it = **found;
-  auto c = consumer_of(it, r.consumer, now);
+  auto c = consumer_of(it, r.consumer, r.incarnation, now);
   if (!c.ok()) return answer(c.why());
   const auto& ordinals = (*c)->ordinals;
   for (std::uint64_t k = 0; k < std::min<std::uint64_t>(r.done_below, ordinals.size()); ++k)
@@ -185,6 +186,7 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, close_consum
   const auto found = iterations_.find(r.iteration);
   if (found != iterations_.end()) {
     split_consumer* c = found->second->splits.consumer(r.consumer);
+    if (c && r.incarnation && c->incarnation != 0 && c->incarnation != *r.incarnation) c = nullptr;
     if (c && !c->record.is_closed && r.ends_job.value_or(false)) end(*found->second);
     else if (c && !c->record.is_closed) close(*found->second, *c, now);
   }

@@ -183,7 +183,29 @@ result<dispatcher_core::iteration*> dispatcher_core::find(const std::string& id,
   return &it;
 }
 
-result<split_consumer*> dispatcher_core::consumer_of(iteration& it, const std::string& name, time_point now) {
+status dispatcher_core::replaced_error(const iteration& it, const split_consumer& c) {
+  return status(
+      status_code::aborted,
+      absl::StrCat("consumer '", c.name, "' of job '", it.record.opened.job, "' is in use by another live consumer",
+                   c.host.empty() ? "" : " on " + c.host,
+                   ", which has begun after this one: both would get the same splits. Give each consumer of a "
+                   "job a name of its own, such as consumer=\"rank0\", or stop one of them"));
+}
+
+status dispatcher_core::start_consumer(const iteration& it, split_consumer& c, const open_job_request& r) {
+  if (!r.incarnation || c.incarnation == *r.incarnation) return {};
+  // A call that arrives late must not make an earlier start the last one.
+  if (std::find(c.earlier.begin(), c.earlier.end(), *r.incarnation) != c.earlier.end()) return replaced_error(it, c);
+  constexpr std::size_t kEarlierMax = 16;
+  if (c.incarnation != 0) c.earlier.push_back(c.incarnation);
+  if (c.earlier.size() > kEarlierMax) c.earlier.erase(c.earlier.begin());
+  c.incarnation = *r.incarnation;
+  c.host = r.host;
+  return {};
+}
+
+result<split_consumer*> dispatcher_core::consumer_of(iteration& it, const std::string& name,
+                                                     const std::optional<std::uint64_t>& incarnation, time_point now) {
   split_consumer* c = it.splits.consumer(name);
   if (!c) return not_found_error(absl::StrCat("consumer '", name, "' has not opened iteration '", it.id, "'"));
   if (c->record.is_closed) {
@@ -193,6 +215,7 @@ result<split_consumer*> dispatcher_core::consumer_of(iteration& it, const std::s
     return status(status_code::aborted, absl::StrCat("consumer '", name, "' was closed", limit,
                                                      ": other consumers read its splits. Resume under another name"));
   }
+  if (incarnation && c->incarnation != 0 && *incarnation != c->incarnation) return replaced_error(it, *c);
   c->last_seen = now;
   return c;
 }

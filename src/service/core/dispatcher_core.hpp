@@ -142,7 +142,12 @@ class dispatcher_core {
   void answer_removed(iteration& it);
 
   result<iteration*> find(const std::string& id, time_point now);
-  result<split_consumer*> consumer_of(iteration& it, const std::string& name, time_point now);
+  result<split_consumer*> consumer_of(iteration& it, const std::string& name,
+                                      const std::optional<std::uint64_t>& incarnation, time_point now);
+  /// Notes the start of a consumer. Errors: aborted: a later one uses its name.
+  static status start_consumer(const iteration& it, split_consumer& c, const open_job_request& r);
+  /// The error of a consumer that is not the last one of its name.
+  static status replaced_error(const iteration& it, const split_consumer& c);
   bool is_done(const iteration& it) const;
   /// The key of by_name_.
   static std::string iteration_name(const open_job_request& r);

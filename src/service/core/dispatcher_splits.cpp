@@ -20,7 +20,7 @@ status dispatcher_core::beyond_error(const std::string& consumer, std::uint64_t 
 }
 
 dispatcher_core::maybe_answer dispatcher_core::next_split(iteration& it, const next_split_request& r, time_point now) {
-  auto c = consumer_of(it, r.consumer, now);
+  auto c = consumer_of(it, r.consumer, r.incarnation, now);
   if (!c.ok()) return answer(c.why());
   split_consumer& consumer = **c;
   if (r.ordinal < consumer.ordinals.size())
@@ -98,7 +98,7 @@ worker_wish dispatcher_core::wish_for(const iteration& it, const split_consumer&
 dispatcher_core::maybe_answer dispatcher_core::place(const place_request& r, time_point now) {
   auto it = find(r.iteration, now);
   if (!it.ok()) return answer(it.why());
-  auto c = consumer_of(**it, r.consumer, now);
+  auto c = consumer_of(**it, r.consumer, r.incarnation, now);
   if (!c.ok()) return answer(c.why());
   if ((*it)->splits.holder(r.split) != *c)
     return answer(status(status_code::aborted, absl::StrCat("split ", r.split, " of iteration '", r.iteration,

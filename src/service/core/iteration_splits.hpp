@@ -51,6 +51,10 @@ struct split_consumer {
   absl::flat_hash_map<std::uint64_t, std::uint64_t> offsets;  ///< as reported, of open splits
   absl::flat_hash_map<std::uint64_t, std::uint64_t> waits;    ///< open_split::waited_ms of the last report
   time_point last_seen{};
+  // Not stored: of open_job since this dispatcher has started.
+  std::uint64_t incarnation = 0;       ///< the last start of the consumer; 0: unknown
+  std::vector<std::uint64_t> earlier;  ///< starts before, the last ones
+  std::string host;                    ///< of the last start
 };
 
 class iteration_splits {

@@ -87,6 +87,9 @@ struct open_job_request {
   /// The splits of a consumer that is silent for longer return to the pool. None: never.
   std::optional<std::uint64_t> silence_max_ms;
   std::optional<std::string> process;  ///< of the consumer: "automatic" begins with its workers
+  /// A number that each start of the consumer draws. The last one that has opened the iteration is the consumer of this name:
+  /// calls of earlier ones are refused with `aborted`. None: an older consumer, which is not compared.
+  std::optional<std::uint64_t> incarnation = {};
 };
 struct open_job_reply {
   std::string iteration;  ///< the id, for all calls below
@@ -101,6 +104,7 @@ struct open_job_reply {
 struct next_split_request {
   std::string iteration, consumer;
   std::uint64_t ordinal = 0;
+  std::optional<std::uint64_t> incarnation = {};  ///< of open_job_request
 };
 enum class split_answer : std::uint8_t {
   split,
@@ -123,8 +127,9 @@ struct next_split_reply {
 struct place_request {
   std::string iteration, consumer;
   std::uint64_t split = 0;
-  std::uint64_t attempt = 0;  ///< grows by one with each placement
-  std::string failed;         ///< address of the worker that failed; empty: none
+  std::uint64_t attempt = 0;                      ///< grows by one with each placement
+  std::string failed;                             ///< address of the worker that failed; empty: none
+  std::optional<std::uint64_t> incarnation = {};  ///< of open_job_request
 };
 enum class place_answer : std::uint8_t {
   placed,
@@ -155,6 +160,7 @@ struct progress_request {
   std::vector<std::uint64_t> done_ordinals;  ///< and those at these ordinals
   /// Those of `done` that had no element: an endless repeat ends after a round of these.
   std::optional<std::vector<std::uint64_t>> empty = {};
+  std::optional<std::uint64_t> incarnation = {};  ///< of open_job_request
 };
 struct progress_reply {
   std::vector<std::uint64_t> released;  ///< splits of the request that are not this consumer's
@@ -166,6 +172,7 @@ struct progress_reply {
 struct close_consumer_request {
   std::string iteration, consumer;
   std::optional<bool> ends_job = {};  ///< nobody else knows the job's name, so that it ends with this consumer
+  std::optional<std::uint64_t> incarnation = {};  ///< of open_job_request; an earlier one closes nothing
 };
 struct close_consumer_reply {};
 

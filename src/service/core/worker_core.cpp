@@ -59,8 +59,12 @@ void worker_core::happened(const worker_event::opened& e, time_point now, action
       return out.push_back(
           {worker_action::refuse{e.stream, status(status_code::aborted, absl::StrCat("attempt ", found->second.attempt,
                                                                                      " of this read runs already"))}});
-    out.push_back({worker_action::cancel{found->second.stream,
-                                         status(status_code::aborted, "the consumer has opened this read again")}});
+    // The dispatcher knows which one of two live consumers is the last of its name, and refuses the other one.
+    const bool is_other = found->second.incarnation != r.incarnation;
+    out.push_back({worker_action::cancel{
+        found->second.stream,
+        is_other ? unavailable_error(absl::StrCat("another consumer '", r.consumer, "' has opened this read"))
+                 : status(status_code::aborted, "the consumer has opened this read again")}});
     streams_.erase(found->second.stream);
   }
   reads_[key] = {e.stream, r.incarnation, r.attempt, r.offset, now};
