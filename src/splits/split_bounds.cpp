@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optimizer/ahead.hpp"
+#include "plan/codecs/argument_codec.hpp"
 #include "plan/node_history.hpp"
 #include "plan/plan_parts.hpp"
 
