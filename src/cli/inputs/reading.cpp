@@ -10,6 +10,7 @@
 #include "base/text/redacted.hpp"
 #include "cli/inputs/remote_files.hpp"
 #include "cli/inputs/run_files.hpp"
+#include "cli/inputs/transport_choice.hpp"
 #include "cli/messages/exit_status.hpp"
 #include "cli/messages/message_text.hpp"
 #include "cli/options/option_checks.hpp"
@@ -73,6 +74,7 @@ void add_reading_options(CLI::App& verb, reading_arguments& to) {
                                         "the longest wait for a file, such as 30s; pipes have no limit")
       ->check(time_span());
   add_attempts_option(verb);
+  add_transport_option(verb);
 }
 
 void add_attempts_option(CLI::App& verb) {

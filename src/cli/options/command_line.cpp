@@ -15,6 +15,7 @@
 #include "cli/inputs/file_readers.hpp"
 #include "cli/inputs/plugins.hpp"
 #include "cli/inputs/remote_files.hpp"
+#include "cli/inputs/transport_choice.hpp"
 #include "cli/messages/advice.hpp"
 #include "cli/messages/exit_status.hpp"
 #include "cli/options/help.hpp"
@@ -445,6 +446,7 @@ int run_command_line(int argc, char** argv) {
                     kMisuse);
   try {
     register_libraries();
+    use_chosen_transport();
     load_plugins(t.plugins);
     const plan_files known(add_remote_files, t.reading.io_timeout);
     return checked_output(t.verb());

@@ -179,7 +179,7 @@ constexpr option_group kOptionGroups[] = {
     {"Reports",
      " --quiet --progress --progress-every --report --report-every --order-fingerprint --stages --html --serve --trace "
      "--trace-events "},
-    {"Resources", " --memory-budget --workers --io --io-timeout --attempts "}};
+    {"Resources", " --memory-budget --workers --io --io-timeout --attempts --transport "}};
 constexpr const char* kDefaultGroup = "Options";
 
 std::string group_of(const CLI::Option& o) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cli/inputs/transport_choice.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/verbs.hpp"
 #include "sluice/base/pace_types.hpp"
@@ -81,6 +82,7 @@ void add_status(CLI::App& app, std::function<int()>& verb) {
       ->check(server_address());
   status->add_flag("--json", a->as_json, "print everything as JSON; with --watch one line each second");
   status->add_flag("--watch", a->watches, "print it again each second");
+  add_transport_option(*status);
   status->callback([&verb, a] { verb = [a] { return status_verb(*a); }; });
 }
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--transport grpc: the roles and consumers over gRPC, and its health checks."""
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from program import PROGRAM, main
+from service_processes import ServiceTest
+
+MODULE = pathlib.Path(PROGRAM).parent / "libsluice-grpc-transport.so"
+
+
+@unittest.skipUnless(MODULE.exists(), "this build has no module of gRPC")
+class ServiceGrpc(ServiceTest):
+    def health(self, address):
+        """The body of the answer to grpc.health.v1.Health/Check for the whole server."""
+        return subprocess.run(["curl", "--http2-prior-knowledge", "--silent", "--header", "content-type: application/grpc", "--header",
+                               "te: trailers", "--data-binary", "@-", f"http://{address}/grpc.health.v1.Health/Check"],
+                              input=bytes(5), capture_output=True).stdout
+
+    def test_roles_and_consumers_talk_grpc(self):
+        _, dispatcher = self.start("dispatcher", "--transport", "grpc")
+        _, worker = self.start("worker", "--dispatcher", dispatcher, "--transport", "grpc")
+        plan = f'range(3000) | filter(it % 3 == 0) | distribute("{dispatcher}", splits=5)'
+        self.assertEqual(self.elements(plan, "--transport", "grpc"), list(range(0, 3000, 3)))
+        self.assertIn(worker, self.ok("status", dispatcher, "--transport", "grpc").stdout)
+        self.assertEqual(self.ok("register", "range(3)", "--dispatcher", dispatcher, "--dataset-id", "three", "--transport", "grpc").stdout,
+                         "three\n")
+        self.assertIn("not a message of sluice's protocol", self.fails(1, "run", plan))  # over TCP
+
+    @unittest.skipUnless(shutil.which("curl"), "no curl")
+    def test_both_roles_answer_health_checks(self):
+        _, dispatcher = self.start("dispatcher", "--transport", "grpc")
+        _, worker = self.start("worker", "--dispatcher", dispatcher, "--transport", "grpc")
+        for address in (dispatcher, worker):
+            self.assertEqual(self.health(address), b"\0\0\0\0\x02\x08\x01")  # a frame with the status SERVING
+
+    def test_another_transport_is_refused(self):
+        self.assertIn("expects tcp or grpc", self.fails(2, "dispatcher", "--transport", "smoke"))
+
+
+if __name__ == "__main__":
+    main()
