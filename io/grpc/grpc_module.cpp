@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the module that the program loads for --transport grpc: a program that does not ask for gRPC loads nothing of it.
+// The entry of the module that the program loads for --transport grpc.
 #include "sluice/io/grpc_transport.hpp"
 #include "sluice/io/open_transport.hpp"
 

@@ -23,7 +23,7 @@ class byte_parts {
   /// Shorter bytes are copied: a part of its own costs more than their copy.
   static constexpr std::size_t kViewBytesMin = 4096;
 
-  /// What is appended to this string follows all earlier bytes. Bytes in front of its end must not be changed.
+  /// Bytes that are appended to this string follow all earlier ones. Its existing bytes must not change.
   std::string& own() noexcept { return own_; }
   void append(std::string_view bytes) {
     if (bytes.size() < kViewBytesMin) {

@@ -15,7 +15,17 @@
 namespace sluice::lib::expressions {
 namespace {
 
-bool is_number_or_text(const element_type& t) { return t.kind == kind::scalar || t.kind == kind::text; }
+/// Texts that cannot be made from bytes are stored as objects.
+bool is_number_or_text(const element_type& t) {
+  return t.kind == kind::scalar || (t.kind == kind::text && t.make_texts != nullptr);
+}
+
+/// Returns the member that has the byte at `offset`; the number of members if none has.
+std::size_t member_at(const element_type& t, std::size_t offset) {
+  std::size_t k = 0;
+  while (k != t.members.size() && offset - t.members[k].offset >= t.members[k].type->size) ++k;  // below 0 is large
+  return k;
+}
 
 /// Copies the values of selected rows, `bytes` each, to places with a distance of `stride`.
 template <class T> void copy_values(const char* from, selection s, char* to, std::size_t stride) {
@@ -67,14 +77,23 @@ bool is_cheap_to_build(const element_type& t) {
   return t.has_members() && std::ranges::all_of(t.members, [](const member& m) { return is_cheap_to_build(*m.type); });
 }
 
+bool has_column_part(const element_type& element, const element_type& t, std::size_t offset) {
+  const element_type* at = &element;
+  while (at != &t || offset != 0) {
+    const std::size_t k = at->stacks_by_member() ? member_at(*at, offset) : at->members.size();
+    if (k == at->members.size()) return false;
+    offset -= at->members[k].offset;
+    at = at->members[k].type;
+  }
+  return is_column_part(t);
+}
+
 const column& part_of_rows(const column& rows, const element_type& t, std::size_t offset) {
   const column* at = &rows;
   while (&at->type() != &t || offset != 0) {
-    const std::vector<member>& members = at->type().members;
     SLUICE_REQUIRES(at->form() == column_form::members, "the part has a column");
-    std::size_t k = 0;
-    while (offset - members[k].offset >= members[k].type->size) ++k;  // a difference below 0 is a large number
-    offset -= members[k].offset;
+    const std::size_t k = member_at(at->type(), offset);
+    offset -= at->type().members[k].offset;
     at = &at->child(k);
   }
   return *at;

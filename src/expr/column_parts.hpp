@@ -30,8 +30,11 @@ struct column_view {
 
 namespace expressions {
 
-/// Returns true for numbers, texts, and optionals of these: parts that are read from a column without an object.
+/// Returns true for numbers, texts, and optionals of these: they are read from their column without an object.
 bool is_column_part(const element_type& t);
+/// Returns true if rows of `element` have a column for their part of type `t` at `offset`, and it is read without an object.
+/// False for items of arrays, and for parts of values that columns store as objects.
+bool has_column_part(const element_type& element, const element_type& t, std::size_t offset);
 /// Returns true if copy_rows() allocates memory for no part of an element, except for its strings.
 bool is_cheap_to_build(const element_type& t);
 /// Returns the column of a part of the elements. REQUIRES: `rows` has elements with a part of this type at `offset`.

@@ -137,7 +137,9 @@ class keyed_groups final : public collector {
     applied computed = compute_values(index_.looked_at());
     if (!computed.why.ok()) why = std::move(computed.why);
     done = computed.done;
-    if (done != 0 && index_.is_one_key()) {
+    if (done == 0) {
+      // Nothing is added, and there may be no group yet.
+    } else if (index_.is_one_key()) {
       const std::uint32_t group = group_of(0);
       states_->add_to(group, done, static_cast<std::uint32_t>(keys_.size()));
     } else {

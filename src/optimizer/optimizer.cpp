@@ -261,7 +261,7 @@ sent_rules rules_of_input(const node& n) {
   const in_force& f = *n.history->sends;
   constexpr std::uint64_t kKnown = (std::uint64_t{1} << kRuleCount) - 1;
   there.is_on = (f.rules_off & ~kKnown) == 0;  // rule_choice::none() also names rules of later versions
-  there.trusts = f.trusts;
+  if (f.is_trust_decided) there.trusts = f.trusts;
   for (std::size_t i = 0; i != kRuleCount; ++i) {
     const std::string name(kRules[i]->info.name);
     if (f.rules_off >> i & 1 && there.is_on) there.rules.push_back(name + "=off");
@@ -272,7 +272,7 @@ sent_rules rules_of_input(const node& n) {
 
 optimize_options options_of(const sent_rules& there, error_policy on_error) {
   optimize_options o{.rules = there.is_on ? rule_choice() : rule_choice::none(), .on_error = on_error, .is_part = true};
-  if (there.trusts) o.trust = true;
+  if (there.trusts) o.trust = *there.trusts;
   for (const rule* r : kRules) {
     const std::string name(r->info.name);
     if (std::ranges::find(there.rules, name + "=off") != there.rules.end()) o.rules = o.rules.without(name);

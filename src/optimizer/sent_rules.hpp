@@ -11,6 +11,7 @@
 // Thread: any.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace sluice::lib {
 struct sent_rules {
   bool is_on = false;              ///< rules that are not named are those of rule_choice(); false: they are off
   std::vector<std::string> rules;  ///< "push_take=off", "parallelize=on"
-  bool trusts = false;
+  std::optional<bool> trusts;      ///< none: the run does not decide whether unread values are checked
   bool operator==(const sent_rules&) const = default;
 };
 

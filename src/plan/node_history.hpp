@@ -38,8 +38,8 @@ struct node_history {
   /// A shuffle: while its buffer empties, it fills that of the next epoch of the repeat downstream. A repeat: such a
   /// shuffle is upstream.
   bool overlaps_epochs = false;
-  /// The node has the numbers or the items of one split of a plan. No rule depends on them, except on whether names are remote, so that the optimized form of
-  /// one split becomes that of another one by its arguments (splits/split_bounds.hpp).
+  /// The node has the bounds of one split: the numbers, or the list of names. Rules must not read them, except whether names
+  /// are remote, because the splits of one shape share an optimized form (splits/split_bounds.hpp).
   bool is_split_bound = false;
   /// The node sends its input elsewhere (optimizer/sent_rules.hpp): the settings for the rules there. Null: none runs there.
   std::shared_ptr<const in_force> sends{};

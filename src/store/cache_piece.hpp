@@ -50,9 +50,9 @@ class piece_elements {
   /// Elements as the bytes of a block.
   struct as_bytes {
     byte_parts parts;
-    batch_storage made;  ///< what the parts are of, if that is not the elements' own memory
+    batch_storage made;  ///< rows that were built for `parts`; empty if these view the elements themselves
   };
-  /// The bytes are valid as long as the elements do not change.
+  /// Valid until the elements change or the result is destroyed.
   as_bytes bytes() const;
   /// Reads `count` elements. Errors: data_loss; the elements must be dropped then. REQUIRES: there are no elements.
   status read(std::string_view bytes, std::uint32_t count);

@@ -124,8 +124,7 @@ class element_cache {
 
   /// True from the beginning, or once a cache in memory has spilled.
   bool has_file() const { return has_file_.load(std::memory_order_acquire); }
-  /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced. A later call
-  /// returns the error of the disk that finish() did not wait for.
+  /// Opens the file at the first call. `rebuilds`: a file of another plan, or one that is damaged, is replaced.
   status open_file(const cache_head& head, bool rebuilds, runtime& rt);
   /// Returns true if this process may write to the file.
   bool can_write();
@@ -139,9 +138,11 @@ class element_cache {
   /// Writes them on a thread of `rt` after the call has returned. Returns false if the caller must call write() instead:
   /// too many of them wait, the last attempt has failed, the file is in a store, or the runtime is simulated.
   bool write_behind(runtime& rt);
-  /// Writes all pieces, and the number of elements. They are durable a little later, and at the latest when the cache is
-  /// destroyed or the runtime ends.
+  /// Writes all pieces, and the number of elements. Does not wait until the disk has stored them, which it has at the latest
+  /// when the cache is destroyed or the runtime ends; see take_sync_error().
   status finish(std::uint64_t elements, runtime& rt);
+  /// Returns, once, the error of the disk after an earlier finish(); ok: it has stored the file, or has not yet.
+  status take_sync_error();
   /// Returns true if a stage must call begin_adding() before it requests elements that are missing.
   bool is_left() const { return file_ && file_->is_left(); }
   /// A stage begins to add elements, and stops: all pieces are written then, as far as that is possible.
@@ -271,7 +272,7 @@ class element_cache {
   bool is_written_behind_ ABSL_GUARDED_BY(mutex_) = false;       ///< a call of write_behind() is under way
   bool has_failed_behind_ ABSL_GUARDED_BY(mutex_) = false;       ///< and write() returns the error
   bool is_sync_due_ ABSL_GUARDED_BY(mutex_) = false;             ///< the file is complete, and may not be durable
-  status late_ ABSL_GUARDED_BY(mutex_);                          ///< the error of such a synchronization
+  status sync_error_ ABSL_GUARDED_BY(mutex_);                    ///< the error of such a synchronization
   bool is_filled_ ABSL_GUARDED_BY(mutex_) = false;               ///< a stage has the right to fill
   bool is_writer_ ABSL_GUARDED_BY(mutex_) = false;               ///< and all blocks of the file are known
   std::deque<std::uint64_t> unwritten_ ABSL_GUARDED_BY(mutex_);  ///< complete pieces that are not in the file

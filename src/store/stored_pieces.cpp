@@ -14,7 +14,7 @@ status element_cache::open_file(const cache_head& head, bool rebuilds, runtime& 
   mutex_lock opening(opening_);
   {
     mutex_lock lock(mutex_);
-    if (file_) return std::exchange(late_, status());
+    if (file_) return {};
   }
   result<std::shared_ptr<block_store>> opened = open_blocks(path_, rebuilds, rt);
   if (!opened.ok()) return opened.why();
@@ -262,6 +262,10 @@ void element_cache::call_behind(runtime& rt) {
       if (me->to->of) me->to->of->write_until_done();
     }
   };
+  {
+    mutex_lock lock(mutex_);
+    if (is_written_behind_) return;
+  }
   auto made = std::make_unique<call>();
   made->run = &call::make;
   made->to = behind_;
@@ -289,8 +293,13 @@ void element_cache::write_until_done() noexcept {
     }
     status why = file_->sync();
     mutex_lock lock(mutex_);
-    if (!why.ok()) late_ = why;
+    if (!why.ok()) sync_error_ = why;
   }
+}
+
+status element_cache::take_sync_error() {
+  mutex_lock lock(mutex_);
+  return std::exchange(sync_error_, status());
 }
 
 void element_cache::close_open_pieces() {

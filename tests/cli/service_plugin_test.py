@@ -14,6 +14,11 @@ MINE = """
 #include <sluice/sluice.hpp>
 SLUICE_FUNCTION(sq7, [](std::int64_t n) { return n * n + 7; });
 """
+LATER = """
+#include <cstdint>
+#include <sluice/sluice.hpp>
+SLUICE_FUNCTION_VERSION(sq7, 2, [](std::int64_t n) { return n * n + 8; });
+"""
 
 
 @unittest.skipUnless(COMPILER, "no compiler")
@@ -22,6 +27,7 @@ class ServicePlugins(ServiceTest):
     def setUpClass(cls):
         cls.kept = tempfile.TemporaryDirectory()
         cls.plugin = "--plugin", compiled(pathlib.Path(cls.kept.name, "mine.so"), MINE)
+        cls.later = "--plugin", compiled(pathlib.Path(cls.kept.name, "later.so"), LATER)
 
     @classmethod
     def tearDownClass(cls):
@@ -41,6 +47,16 @@ class ServicePlugins(ServiceTest):
         message = self.fails(1, "run", source)
         self.assertIn("this program cannot read the plan", message)
         self.assertIn("there is no function sq7", message)
+
+    def test_a_worker_with_another_version_of_a_function_is_refused(self):
+        address = self.dispatcher(*self.plugin)
+        self.workers(1, address, *self.later)
+        message = self.fails(1, "run", f'range(3) | map(sq7) | distribute("{address}")', *self.plugin)
+        self.assertIn(f"the worker on {socket.gethostname()} reads another plan", message)
+        self.assertIn("a function of the plan has another version", message)
+        self.ok("register", "range(3) | map(sq7)", "--dispatcher", address, "--dataset-id", "mine", *self.plugin)
+        message = self.fails(1, "run", f'from_dataset_id("{address}", "mine")', *self.later)
+        self.assertIn("this program reads another plan", message)
 
     def test_an_error_names_the_process_that_lacks_a_function(self):
         without = self.dispatcher()

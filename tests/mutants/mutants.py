@@ -46,7 +46,7 @@ MUTANTS = [
     ("batch passes over rows it has collected", "src/op/batch.cpp",
      "rows_to_pass = passed * rows - part.rows();", "rows_to_pass = passed * rows;"),
     ("unbatch does not save which rows it gave", "src/op/unbatch.cpp",
-     "      *delivered = at;\n", ""),
+     "out.room(n), n);\n      at += n;\n      *delivered = at;\n", "out.room(n), n);\n      at += n;\n"),
     ("the end of a channel wakes its reader early", "src/ahead/slot_supply.cpp",
      "  over_ = true;\n  if (exhausted()) wake(reader_waits_);", "  over_ = true;\n  wake(reader_waits_);"),
     ("a channel forgets which inputs had no output", "src/ahead/ordered_reader.cpp",
@@ -702,4 +702,6 @@ MUTANTS = [
      "landing->lent->gone_in_front() + static_cast<std::size_t>(at);", "landing->lent->gone_in_front();"),
     ("a sum of a column takes negative numbers for large ones", "src/engine/expressions/aggregate_values.cpp",
      " - int128{kLarger} * n;", ";"),
+    ("a group_by whose first element fails adds to a group", "src/op/group_by.cpp",
+     "    if (done == 0) {", "    if (false) {"),
 ]

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "op/opened_elements.hpp"
@@ -55,6 +56,13 @@ struct row {
   std::string text;
 };
 SLUICE_FUNCTION(row_of_number, [](int64 x) { return row{x, std::string(static_cast<std::size_t>(x), 'x')}; });
+struct parts_row {
+  std::array<int64, 3> numbers = {};
+  std::pair<std::string, std::optional<int64>> pair;
+};
+SLUICE_FUNCTION(parts_of_number, [](int64 x) {
+  return parts_row{{x, 2 * x, -x}, {std::to_string(x % 3), x % 4 ? std::optional<int64>(x) : std::nullopt}};
+});
 SLUICE_FUNCTION(halved, [](int64 x) { return x / 2; });
 SLUICE_FUNCTION(weighted_sum, [](int64 x, const std::vector<double>& weights, const std::array<float, 2>& more) {
   return std::accumulate(weights.begin(), weights.end(), 0.0) * static_cast<double>(x) + static_cast<double>(more[1]);

@@ -28,7 +28,9 @@
 //         a time, and others read what is there. A piece of 1,024 elements, 1 MiB or 100 ms is written when it is complete,
 //         and at the end of the stream as it is. A local file is written while the stream continues; at most 1 MiB or one
 //         piece waits. A process that is killed loses these and the piece in the making. The disk may store the end of the
-//         file after the stream has ended, and has done so when the runtime ends. While another process writes,
+//         file after the stream has ended, at the latest when the runtime ends. If that fails, the next stream of the cache
+//         in this process fails, except with over_budget=stop_caching; without one nothing is reported, and what the disk
+//         has lost is noticed by checksums when it is read. While another process writes,
 //         a stream makes the elements that are missing (other_writer=compute), waits for them, also for those of a writer
 //         that pauses, or fails. The system frees the lock of a process that is killed; the lease in a store expires after
 //         10 s without a change. Functions upstream must have names (fn), so that a change of their version is noticed.

@@ -52,9 +52,8 @@ void use_chosen_transport() {
     if (!use) throw misuse(absl::StrCat("--transport grpc: ", file.string(), " cannot be loaded: ", ::dlerror()));
     return use();
   }
-  throw misuse(absl::StrCat("--transport grpc: this build has no ", kGrpcModule,
-                            ": it was built without gRPC, or the "
-                            "file is neither beside the program nor at ",
+  throw misuse(absl::StrCat("--transport grpc: ", kGrpcModule,
+                            " is missing: build sluice with gRPC, or copy the file beside the program or to ",
                             places[1].string()));
 }
 

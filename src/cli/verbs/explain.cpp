@@ -177,7 +177,8 @@ void print_stages(const node& plan, explained what) {
   print_with_comments(lines);
 }
 
-/// The plan of the stages upstream of `n` as a worker optimizes it, and the names of the rules; empty: they change nothing.
+/// The plan of the stages upstream of `n` as a worker optimizes it, and the names of the rules. Returns an empty text if no
+/// rule acts.
 std::string form_on_workers(const node_ptr& part, const node& n) {
   const node_ptr form = optimized_plan(part, options_of(rules_of_input(n), error_policy::stop));
   std::string rules;
@@ -203,7 +204,7 @@ void print_forms_on_workers(const node& plan) {
     } catch (const error&) { continue; }  // a run reports why the plan cannot be split
     for (const node_ptr& part : parts)
       if (const std::string form = form_on_workers(part, n); !form.empty())
-        absl::PrintF("# on workers, without the numbers of a split: %s\n", form);
+        absl::PrintF("# each worker runs, for its splits: %s\n", form);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a column as bytes: every array is a part as a whole, so that a block of rows costs about as much as its memory.
+// Rows of a column as bytes. Long arrays are views, and are not copied.
 //
 //   byte_parts bytes;
 //   write_rows(rows, 0, rows.rows(), bytes);

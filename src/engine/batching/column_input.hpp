@@ -29,7 +29,8 @@ class column_input {
 
   /// Forgets the rows of the last view, if none of them is left.
   void before_request(const erased_stream& in);
-  /// Returns n > 0 rows, of which the first has its receipt at `receipts`, and `left` - 1 rows of the view after it.
+  /// Returns the next n rows of the view. `receipts`: that of the first of them. `left`: the rows of the view that are not
+  /// consumed yet, with these n. REQUIRES: 0 < n <= left.
   column_view rows(const char* receipts, std::uint32_t left, std::uint32_t n);
   /// Builds these rows as elements, until the next call. Errors: exceptions of copies.
   block built(const column_view& rows);

@@ -76,7 +76,7 @@ computed_ptr checker::make(const expression_tree& e) {
 }
 
 bool checker::reads_columns() const {
-  return std::ranges::all_of(*paths_, [](const path* p) { return is_column_part(p->type()); });
+  return std::ranges::all_of(*paths_, [this](const path* p) { return has_column_part(in_, p->type(), p->offset()); });
 }
 
 void checker::need_place(const expression_tree& e) {

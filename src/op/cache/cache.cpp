@@ -131,6 +131,7 @@ erased_stream cache_loop(outlet out, saved<cache_reading> st, cache_input from) 
   if (st->in_file() && from.head) {
     auto opening = open_file(st->cache, from.head, from.rebuilds, rt);
     status why = co_await opening;
+    if (why.ok() && fails) why = st->cache->take_sync_error();
     if (!why.ok()) co_await fail(why.in_stage(from.label));
     if (!st->cache->has_fixed_order() && st->may_join()) {
       auto waiting = wait_for_pass(st->cache, from, rt);

@@ -13,8 +13,9 @@ namespace sluice::lib {
 namespace {
 
 /// The decoded size of the rows of one call: large enough that the cost of changing threads is small. With 1 MiB a scan of
-/// two columns on two cores takes a fifth longer.
-constexpr std::uint64_t kDecodedBytes = std::uint64_t{4} << 20;
+/// two columns on two cores takes a fifth longer. With a small memory budget it is a part of that, because an interleave
+/// opens many files.
+constexpr std::uint64_t kDecodedBytes = std::uint64_t{4} << 20, kDecodedBytesLeast = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDecodedRowsMax = std::uint64_t{1} << 17;
 /// Smaller rows are decoded by one call, which takes less time than several threads need to begin; and the most threads.
 constexpr std::uint64_t kDecodedPartBytesMin = std::uint64_t{128} << 10;
@@ -61,7 +62,12 @@ group_reader::opened group_reader::open(std::size_t group, std::vector<file_part
   o.group = group;
   o.size = file_->rows(group);
   o.row_bytes = std::max<std::uint64_t>(file_->decoded_bytes(group, columns_) / std::max<std::uint64_t>(o.size, 1), 1);
-  o.rows_at_once = static_cast<std::size_t>(std::clamp<std::uint64_t>(kDecodedBytes / o.row_bytes, 1, kDecodedRowsMax));
+  std::uint64_t bytes = 0;
+  {
+    mutex_lock lock(memory_mutex_);
+    bytes = std::clamp<std::uint64_t>(memory_->budget_bytes() / 64, kDecodedBytesLeast, kDecodedBytes);
+  }
+  o.rows_at_once = static_cast<std::size_t>(std::clamp<std::uint64_t>(bytes / o.row_bytes, 1, kDecodedRowsMax));
   o.rows = file_->read(group, columns_, std::move(parts), *this, o.rows_at_once);
   return o;
 }

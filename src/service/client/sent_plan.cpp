@@ -25,6 +25,8 @@ bool reads_standard_input(const node& n) {
   return seen.is_stream;
 }
 
+std::string fingerprint_text(const node& plan) { return absl::StrCat(absl::Hex(fingerprint(plan), absl::kZeroPad16)); }
+
 }  // namespace
 
 void check_sends(const node& n) {
@@ -34,9 +36,10 @@ void check_sends(const node& n) {
         "the plan cannot be sent to workers: ", std::string(why.message()),
         "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
   if (reads_standard_input(n))
-    throw error(failed_precondition_error(
-        "the plan cannot be sent to workers: it reads standard input (\"-\"), which no other process can read; write it "
-        "to a file first"));
+    throw error(
+        failed_precondition_error("the plan cannot be sent to workers: it reads standard input (\"-\"), which no other "
+                                  "process can read; write it "
+                                  "to a file first"));
 }
 
 dataset_info info_of_plan(std::string text, const element_type& type, std::uint64_t fingerprint) {
@@ -73,6 +76,13 @@ node_ptr plan_of_dataset(const dataset_info& info, std::string_view process) {
   if (type != info.type)
     throw error(failed_precondition_error(absl::StrCat("the plan's elements are ", type, " here, and ", info.type,
                                                        " where the plan was made: a file or a function differs")));
+  const std::string here = fingerprint_text(*plan);
+  if (here != info.fingerprint)
+    throw error(failed_precondition_error(absl::StrCat(
+        std::string(process), " reads another plan than the one that was sent: its fingerprint is ", here,
+        ", and where the plan was made ", info.fingerprint,
+        "; a function of the plan has another version, or the builds of sluice differ: start each worker and each "
+        "consumer with the same plug-ins (--plugin PATH) and the same program")));
   return plan;
 }
 

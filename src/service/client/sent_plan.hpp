@@ -20,7 +20,7 @@ dataset_info info_of_plan(std::string text, const element_type& type, std::uint6
 /// reading files; failed_precondition: this process does not read the plan, such as for lack of a function.
 node_ptr read_sent_plan(const std::string& text, std::string_view process);
 /// Reads the plan of a dataset. Errors: throws those of read_sent_plan; failed_precondition: its elements have another
-/// type here than where the plan was made.
+/// type here than where the plan was made, or the plan has another fingerprint, such as that of a function's other version.
 node_ptr plan_of_dataset(const dataset_info& info, std::string_view process);
 
 }  // namespace sluice::lib

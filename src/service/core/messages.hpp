@@ -99,8 +99,8 @@ struct open_job_reply {
 
 /// Returns the `ordinal`-th split of a consumer: for ever the same one, unless the consumer was closed. The dispatcher
 /// answers when there is a split, or no more, or after a while with `wait`.
-/// Errors: not_found: no such iteration; aborted: the consumer was closed; failed_precondition: an ordinal beyond the
-/// next one; and the error of listing the splits.
+/// Errors: not_found: no such iteration; aborted: the consumer was closed, or a later start uses its name;
+/// failed_precondition: an ordinal beyond the next one; and the error of listing the splits.
 struct next_split_request {
   std::string iteration, consumer;
   std::uint64_t ordinal = 0;
@@ -123,7 +123,7 @@ struct next_split_reply {
 };
 
 /// Returns a worker for a split, another one than `failed` if possible. The dispatcher answers when a worker exists, or
-/// after a while with `wait`. Errors: not_found; aborted: the split is not this consumer's.
+/// after a while with `wait`. Errors: not_found; aborted: the split is not this consumer's, or a later start uses its name.
 struct place_request {
   std::string iteration, consumer;
   std::uint64_t split = 0;
@@ -150,7 +150,8 @@ struct open_split {
   std::optional<std::uint64_t> waited_ms = {};  ///< the consumer waits for its next element, since this time
 };
 /// Reports finished splits, and that the consumer lives. The reply means that they are durably done.
-/// Errors: not_found; aborted: the consumer was closed; failed_precondition: an ordinal that was not assigned.
+/// Errors: not_found; aborted: the consumer was closed, or a later start uses its name; failed_precondition: an ordinal that
+/// was not assigned.
 struct progress_request {
   std::string iteration, consumer;
   std::vector<std::uint64_t> done;
@@ -258,7 +259,8 @@ struct status_reply {
 // --- The stream of a worker -------------------------------------------------------------------------------------------
 
 /// Opens the stream of a split's elements, from `offset` on. The worker keeps one read for each iteration, split and
-/// consumer: a new read cancels the one before. Errors: aborted: a later attempt of the same incarnation runs.
+/// consumer: a new read cancels the one before, with `aborted` if the same start of the consumer opened it, with
+/// `unavailable` if another start of this name did. Errors: aborted: a later attempt of the same incarnation runs.
 struct read_request {
   std::string dataset, iteration;
   std::uint64_t split = 0;

@@ -12,8 +12,14 @@ node_ptr split_forms::form_of(const node_ptr& split, std::string_view part, cons
   const std::string key =
       absl::StrCat(std::string(part), "\n", shape_of_bounds(*split), "\n", o.rules.off(), " ", o.rules.on(), " ",
                    static_cast<int>(o.on_error), " ", static_cast<int>(o.trust.value));
+  node_ptr known;
+  {
+    mutex_lock lock(mutex_);
+    if (const auto at = forms_.find(key); at != forms_.end()) known = at->second;
+  }
+  if (known) return with_bounds_of(known, *split);  // without the lock: splits are read at the same time
   mutex_lock lock(mutex_);
-  if (const auto known = forms_.find(key); known != forms_.end()) return with_bounds_of(known->second, *split);
+  if (const auto at = forms_.find(key); at != forms_.end()) return with_bounds_of(at->second, *split);
   if (forms_.size() == kFormsMax) forms_.clear();
   ++optimized_;
   return forms_[key] = optimized_plan(split, o);
