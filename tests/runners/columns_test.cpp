@@ -93,7 +93,7 @@ TEST_CASE("rows hold for stages that read columns, which continue where elements
     ++plans;
     return difference_in_columns({one, changed, most_of(r)});
   });
-  if (runs_all_rows()) CHECK(plans > 300);
+  if (runs_all_rows()) CHECK(plans > 100);  // with a small budget a tenth of the rows
 }
 
 }  // namespace sluice::lib::columns_test
