@@ -20,9 +20,9 @@
 namespace sluice::lib {
 
 struct sent_rules {
-  bool is_on = false;              ///< rules that are not named are those of rule_choice(); false: they are off
-  std::vector<std::string> rules;  ///< "push_take=off", "parallelize=on"
-  std::optional<bool> trusts;      ///< none: the run does not decide whether unread values are checked
+  bool is_on = false;                   ///< rules that are not named are those of rule_choice(); false: they are off
+  std::vector<std::string> rules = {};  ///< "push_take=off", "parallelize=on"
+  std::optional<bool> trusts = {};      ///< none: the run does not decide whether unread values are checked
   bool operator==(const sent_rules&) const = default;
 };
 
