@@ -171,6 +171,10 @@ def how_noticed(done):
     return f"{how}, by {row.group(1)}" if row else f'{how}, by "{name}"'
 
 
+def program_of(test):
+    return next((word for word in test or () if word in PROGRAMS), "")
+
+
 def plant(mutant, first, options):
     """How the bug was noticed, and whether it was."""
     name, file, there, instead = mutant
@@ -180,7 +184,7 @@ def plant(mutant, first, options):
         return f"STALE: the text stands {original.count(there)} times in {file}", False
     path.write_text(original.replace(there, instead))
     try:
-        sound, output = build(options.jobs, [word for word in first if word in PROGRAMS] if first else PROGRAMS)
+        sound, output = build(options.jobs, [program_of(first)] if first else PROGRAMS)
         noticed = try_first(first, options.plans, options.times) if sound and first else None
         if sound and first and not noticed:
             sound, output = build(options.jobs)
@@ -205,6 +209,8 @@ def main():
     mutants = [mutant for mutant in MUTANTS[options.first:] if not options.words or any(word in mutant[0] for word in options.words)]
     first = first_tests()
     sound, output = build(options.jobs)
+    # By program and file: taking back one bug and planting the next is then one compilation and one link.
+    mutants.sort(key=lambda mutant: (program_of(first.get(mutant[0])), mutant[1]))
     noticed = None
     if sound:
         wanted = sorted({first[name] for name, *_ in mutants if name in first})
