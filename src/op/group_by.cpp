@@ -137,18 +137,20 @@ class keyed_groups final : public collector {
     applied computed = compute_values(index_.looked_at());
     if (!computed.why.ok()) why = std::move(computed.why);
     done = computed.done;
-    if (done == 0) {
-      // Nothing is added, and there may be no group yet.
-    } else if (index_.is_one_key()) {
-      const std::uint32_t group = group_of(0);
-      states_->add_to(group, done, static_cast<std::uint32_t>(keys_.size()));
-    } else {
-      groups_.resize(done);
-      for (std::uint32_t i = 0; i != done; ++i) groups_[i] = group_of(i);
-      states_->add(groups_.data(), done, static_cast<std::uint32_t>(keys_.size()));
-    }
+    if (done != 0) add_first(done);  // otherwise there may be no group yet
     index_.forget_view();
     return why;
+  }
+  /// Adds the first n rows of the view to their groups. REQUIRES: n > 0.
+  void add_first(std::uint32_t n) {
+    if (index_.is_one_key()) {
+      const std::uint32_t group = group_of(0);
+      states_->add_to(group, n, static_cast<std::uint32_t>(keys_.size()));
+      return;
+    }
+    groups_.resize(n);
+    for (std::uint32_t i = 0; i != n; ++i) groups_[i] = group_of(i);
+    states_->add(groups_.data(), n, static_cast<std::uint32_t>(keys_.size()));
   }
   /// Returns the group of row i of the view, and begins it if it is missing.
   std::uint32_t group_of(std::uint32_t i) {

@@ -72,7 +72,7 @@ class piece_elements {
   std::size_t last_owned_ = 0;   ///< by those that the last append() has appended
 };
 
-/// What a call of write_behind() shares with its cache, which may be destroyed before the call has run.
+/// A call of write_behind() and its cache share this object, because the cache may be destroyed before the call runs.
 struct element_cache::writer_behind {
   mutex access;  ///< held while the call writes, so that the cache is not destroyed meanwhile
   element_cache* of ABSL_GUARDED_BY(access) = nullptr;  ///< null: it is gone

@@ -29,7 +29,7 @@ bool try_lock(int fd);
 bool cut_file(int fd, std::uint64_t length_bytes);
 /// Returns after the disk has stored the written bytes. A pipe or a device cannot be synchronized, and need not be.
 bool sync_file(int fd);
-/// Asks the system to begin to store these bytes, so that a later sync_file() takes less time. They may not be stored.
+/// Asks the system to begin to store these bytes, so that a later sync_file() takes less time. Guarantees nothing.
 void begin_sync(int fd, std::uint64_t offset_bytes, std::uint64_t bytes) noexcept;
 /// Returns after the disk has stored the folder's names: a file that was created or renamed there exists after a power
 /// cut.

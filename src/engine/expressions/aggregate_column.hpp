@@ -15,7 +15,7 @@
 
 namespace sluice::lib {
 
-/// What an aggregate computes of each row. Immutable.
+/// The expression whose value an aggregate reads of each row. Immutable.
 struct row_value {
   std::shared_ptr<const compiled_expression> c;
   const element_type* type = nullptr;  ///< of a value that exists

@@ -313,20 +313,10 @@ class states_of_aggregates final : public aggregate_states {
     for (const described_aggregate& d : described) all_.push_back(make_aggregate(d));
   }
   applied compute(const block& in) override {
-    applied worst{in.size(), {}};
-    for (auto& one : all_) {
-      applied a = one->compute(in.first(worst.done));
-      if (!a.why.ok()) worst = std::move(a);
-    }
-    return worst;
+    return compute_all(in.size(), [&in](aggregate& one, std::uint32_t n) { return one.compute(in.first(n)); });
   }
   applied compute_rows(const column_view& in) override {
-    applied worst{in.n, {}};
-    for (auto& one : all_) {
-      applied a = one->compute(in.front(worst.done));
-      if (!a.why.ok()) worst = std::move(a);
-    }
-    return worst;
+    return compute_all(in.size(), [&in](aggregate& one, std::uint32_t n) { return one.compute(in.front(n)); });
   }
   void add(const std::uint32_t* groups, std::uint32_t n, std::uint32_t count) override {
     for (auto& one : all_) one->add({groups, 0}, n, count);
@@ -352,6 +342,16 @@ class states_of_aggregates final : public aggregate_states {
   }
 
  private:
+  /// Calls `compute_one` for each aggregate with the number of rows before the first one that fails so far.
+  template <class Compute> applied compute_all(std::uint32_t n, Compute compute_one) {
+    applied worst{n, {}};
+    for (auto& one : all_) {
+      applied a = compute_one(*one, worst.done);
+      if (!a.why.ok()) worst = std::move(a);
+    }
+    return worst;
+  }
+
   std::vector<std::unique_ptr<aggregate>> all_;
   std::vector<sum_of_doubles> sums_;  ///< within add_to()
 };

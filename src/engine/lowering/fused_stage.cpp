@@ -377,7 +377,9 @@ std::string why_not_joined(const node& n) {
 }
 
 erased_stream open_fused(const node& n, open_context& context) {
-  if (!is_fusable(n) || !(joins_input(n) || (is_filter(n) && n.inputs[0]->op->lowering.has_columns))) return {};
+  const bool joins = joins_input(n);
+  const bool may_read_columns = n.op->shape == op_info::stage && n.inputs[0]->op->lowering.has_columns;
+  if (!(joins || may_read_columns) || !is_fusable(n) || !(joins || is_filter(n))) return {};
   const std::vector<const node*> nodes = nodes_of_stage(n);
   if (!why_not_fused(n).empty() || !may_run_together(nodes, context)) return {};
   for (std::size_t k = nodes.size() - 1; k-- != 0;) context.enter_part(*nodes[k]);

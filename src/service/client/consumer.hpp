@@ -56,7 +56,7 @@ class consumer {
   service_link& link() const { return *link_; }
   const distribute_options& options() const { return options_; }
   const dataset_info& info() const { return info_; }
-  /// Of the run, for the plans on workers.
+  /// Returns the rules that workers apply to the plans of this run.
   const sent_rules& rules() const { return rules_; }
   /// Distinguishes starts of this process.
   std::uint64_t incarnation() const { return incarnation_; }
