@@ -208,6 +208,11 @@ void group_input::free_set(chunk_set& set) {
   memory_.shrink_by(std::exchange(set.charged, 0));
 }
 
+void group_input::release_chunks_except(std::size_t set) {
+  for (std::size_t i = 0; i != sets_.size(); ++i)
+    if (i != set) free_set(sets_[i]);
+}
+
 /// Charges the ranges, and frees the buffers of the set that do not fit them.
 status group_input::charge_ranges(chunk_set& set, const std::vector<file_range>& ranges) {
   set.buffers.resize(ranges.size());
@@ -236,17 +241,9 @@ std::uint64_t group_input::chunk_bytes(std::size_t group, const parquet_columns&
   } catch (...) { return ~std::uint64_t{0}; }  // reading the group fails with the same error, in its place
 }
 
-task<std::vector<file_part>> group_input::read(std::size_t group, const parquet_columns& columns) {
-  free_set(sets_[1 - last_set_]);
-  return read_into(sets_[last_set_], group, columns);
-}
-
-task<std::vector<file_part>> group_input::read_next(std::size_t group, const parquet_columns& columns) {
-  last_set_ = 1 - last_set_;
-  return read_into(sets_[last_set_], group, columns);
-}
-
-task<std::vector<file_part>> group_input::read_into(chunk_set& set, std::size_t group, const parquet_columns& columns) {
+task<std::vector<file_part>> group_input::read(std::size_t set_number, std::size_t group,
+                                               const parquet_columns& columns) {
+  chunk_set& set = sets_[set_number];
   const read_advice advice = file_->advice();
   const std::uint32_t at_once = reads_at_once(advice);
   const std::vector<file_range> wanted = footer_->ranges(group, columns);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "op/parquet/group_reader.hpp"
 #include "op/parquet/planned_footer.hpp"
 #include "runtime/held_memory.hpp"
 #include "runtime/live_knob.hpp"
@@ -45,18 +46,16 @@ class group_input {
   const std::shared_ptr<const parquet_file>& footer() const { return footer_; }
   /// Returns true if each read takes a round trip to a server. REQUIRES: the file is open.
   bool is_remote() const { return file_->advice().first_bytes != 0; }
-  /// Reads the column chunks of a group, several ranges at once, into the buffers of those read before, whose parts are
-  /// gone: fresh pages would cost as much as decoding.
-  task<std::vector<file_part>> read(std::size_t group, const parquet_columns& columns);
-  /// The same, while the parts that were read before are used: there are two sets of buffers.
-  task<std::vector<file_part>> read_next(std::size_t group, const parquet_columns& columns);
+  /// Reads the column chunks of a group, several ranges at once, into a set of buffers. Those that the set has from an
+  /// earlier group are used again: fresh pages would cost as much as decoding. Ends before the next call.
+  /// `set`: its number, at most kGroupsAheadMax. REQUIRES: the parts of its earlier group are gone.
+  task<std::vector<file_part>> read(std::size_t set, std::size_t group, const parquet_columns& columns);
   /// The bytes of the chunks; the largest number if the footer has no valid ranges of them.
   std::uint64_t chunk_bytes(std::size_t group, const parquet_columns& columns) const;
-  /// Frees the buffers of the chunks. REQUIRES: the parts are gone.
-  void release_chunks() {
-    sets_ = {};
-    memory_.shrink_by(memory_.bytes() - footer_bytes_);
-  }
+  /// Frees the buffers of the chunks, and those of all sets but one. REQUIRES: the parts are gone, and no read is in
+  /// progress.
+  void release_chunks() { release_chunks_except(sets_.size()); }
+  void release_chunks_except(std::size_t set);
 
  private:
   /// The buffers of the ranges of one group.
@@ -64,7 +63,6 @@ class group_input {
     std::vector<buffer_ref> buffers{};
     std::size_t charged = 0;
   };
-  task<std::vector<file_part>> read_into(chunk_set& to, std::size_t group, const parquet_columns& columns);
   task<std::string> read_footer();
   std::uint32_t reads_at_once(const read_advice& advice) const;
   status charge_ranges(chunk_set& set, const std::vector<file_range>& ranges);
@@ -79,8 +77,7 @@ class group_input {
   bool is_noted_ = false;
   std::size_t footer_bytes_ = 0;
   std::shared_ptr<const parquet_file> footer_;
-  std::array<chunk_set, 2> sets_;
-  std::size_t last_set_ = 0;  ///< the set that was read last
+  std::array<chunk_set, kGroupsAheadMax + 1> sets_;
 };
 
 }  // namespace sluice::lib

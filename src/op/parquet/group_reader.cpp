@@ -57,163 +57,147 @@ std::uint64_t group_reader::rows_before(std::size_t group) const {
   return rows;
 }
 
-group_reader::opened group_reader::open(std::size_t group, std::vector<file_part> parts) {
-  opened o;
-  o.group = group;
-  o.size = file_->rows(group);
-  o.row_bytes = std::max<std::uint64_t>(file_->decoded_bytes(group, columns_) / std::max<std::uint64_t>(o.size, 1), 1);
-  std::uint64_t bytes = 0;
+group_size group_reader::size_of(std::size_t group, std::uint64_t chunk_bytes) {
+  group_size size;
+  size.group = group;
+  size.rows = file_->rows(group);
+  const std::uint64_t bytes = file_->decoded_bytes(group, columns_);
+  size.row_bytes = std::max<std::uint64_t>(bytes / std::max<std::uint64_t>(size.rows, 1), 1);
+  std::uint64_t at_once = 0;
   {
     mutex_lock lock(memory_mutex_);
-    bytes = std::clamp<std::uint64_t>(memory_->budget_bytes() / 64, kDecodedBytesLeast, kDecodedBytes);
+    at_once = std::clamp<std::uint64_t>(memory_->budget_bytes() / 64, kDecodedBytesLeast, kDecodedBytes);
   }
-  o.rows_at_once = static_cast<std::size_t>(std::clamp<std::uint64_t>(bytes / o.row_bytes, 1, kDecodedRowsMax));
-  o.rows = file_->read(group, columns_, std::move(parts), *this, o.rows_at_once);
-  return o;
+  size.rows_at_once = static_cast<std::size_t>(std::clamp<std::uint64_t>(at_once / size.row_bytes, 1, kDecodedRowsMax));
+  size.chunk_bytes = chunk_bytes;
+  size.buffers = unused_buffers();
+  return size;
+}
+
+std::size_t group_reader::unused_buffers() const {
+  for (std::size_t n = 0;; ++n)
+    if (std::ranges::none_of(groups_, [&](const open_group& g) { return g.is_begun() && g.size().buffers == n; }))
+      return n;
+}
+
+std::unique_ptr<parquet_rows> group_reader::read(const group_size& size, std::vector<file_part> parts) {
+  return file_->read(size.group, columns_, std::move(parts), *this, size.rows_at_once);
 }
 
 status group_reader::begin(std::size_t group, std::vector<file_part> parts) {
   try {
     close();
-    open_ = open(group, std::move(parts));
+    const group_size size = size_of(group);
+    auto rows = read(size, std::move(parts));
+    current().begin(size, false);
+    current().open(std::move(rows));
     return {};
   } catch (...) { return current_exception_status(); }
 }
 
 void group_reader::close() {
-  release();
-  drop_ahead();
-  open_ = {};
-  failure_ = {};
-  next_row_ = 0;
-}
-
-/// Drops the rows and the group that were made ahead.
-void group_reader::drop_ahead() {
-  if (ahead_.release) ahead_.release(&ahead_);
-  ahead_ = {};
-  ahead_status_ = {};
-  has_ahead_ = has_next_ = false;
-  next_ = {};
+  for (open_group& g : groups_) g.close();
+  ahead_ = 0;
+  was_ahead_ = false;
 }
 
 void group_reader::end_group(std::size_t next) {
-  if (!open_.rows || next_row_ != open_.size) decodes_ = 0;
-  if (!has_next_) return close();
-  release();
-  open_ = {};
-  next_row_ = 0;
-  if (next < next_group_) return;
-  // Memory that is missing for two groups may suffice for one.
-  const bool is_next = next == next_group_, may_retry = ahead_status_.code() == status_code::resource_exhausted;
-  if (is_next && next_.rows && !may_retry) {
-    open_ = std::move(next_);
-    has_next_ = false;
-    return;
-  }
-  status why = is_next && !may_retry ? std::move(ahead_status_) : status();
-  drop_ahead();
-  failure_ = std::move(why);
-}
-
-status group_reader::take_failure(std::size_t group) {
-  return group == next_group_ ? std::exchange(failure_, {}) : status();
-}
-
-void group_reader::release() {
-  if (array_.release) array_.release(&array_);
-  array_ = {};
-  decoded_ = used_ = 0;
-}
-
-status group_reader::decode_into(const opened& from, ArrowArray& to) {
-  try {
-    if (from.rows->next(from.rows_at_once, &to)) return {};
-    return data_loss_error("a row group has fewer rows than the footer states");
-  } catch (...) { return current_exception_status(); }
+  const open_group& ended = current();
+  if (!ended.is_begun() || ended.next_row() != ended.size().rows) decodes_ = 0;
+  current().close();
+  was_ahead_ = false;
+  if (ahead_ == 0 || ahead(1).size().group != next) return;
+  first_ = (first_ + 1) % kGroups;
+  --ahead_;
 }
 
 status group_reader::decode() {
-  release();
   ++decodes_;
-  status why;
-  if (has_ahead_) {
-    has_ahead_ = false;
-    array_ = std::exchange(ahead_, {});
-    why = std::move(ahead_status_);
-  } else why = decode_into(open_, array_);
-  if (why.ok()) decoded_ = static_cast<std::uint64_t>(array_.length);
-  return why;
+  was_ahead_ = current().has_ahead();
+  return current().decode();
 }
 
-bool group_reader::has_room_ahead(std::uint64_t bytes) {
+bool group_reader::has_room_ahead(const group_size& more) {
+  std::uint64_t expected = more.chunk_bytes, pieces = 1, largest = more.decoded_bytes();
+  for (std::size_t i = 1; i <= ahead_; ++i) {
+    if (!ahead(i).is_decoding_ahead()) continue;
+    expected += ahead(i).size().chunk_bytes;
+    largest = std::max(largest, ahead(i).size().decoded_bytes());
+    ++pieces;
+  }
   mutex_lock lock(memory_mutex_);
   // The other half of the budget is for what the stages need; and these rows may take as much as those before them.
   const std::size_t spared = memory_->budget_bytes() / 2, needed = memory_->bytes();
-  return bytes < spared && memory_->has_room_for(2 * needed + spared + static_cast<std::size_t>(bytes));
+  if (more.chunk_bytes >= spared) return false;  // the number for an invalid range would overflow
+  expected += pieces * std::max<std::uint64_t>(largest, needed / (ahead_ + 1));
+  return expected < spared && memory_->has_room_for(needed + spared + static_cast<std::size_t>(expected));
 }
 
 bool group_reader::begin_ahead() {
+  open_group& open = current();
   // The first rows may be all that the consumer wants.
-  if (has_ahead_ || decodes_ < 2 || next_row_ + decoded() >= open_.size || !has_room_ahead(0)) return false;
-  has_ahead_ = true;
-  is_ahead_done_.store(false, std::memory_order_relaxed);  // the other thread learns of the call by a lock
+  if (decodes_ < 2 || open.has_ahead() || open.is_decoded()) return false;
+  group_size more = open.size();
+  more.chunk_bytes = 0;
+  if (!has_room_ahead(more)) return false;
+  open.begin_ahead();
   return true;
 }
-
-bool group_reader::begin_next(std::size_t group, std::uint64_t bytes) {
-  if (!has_room_ahead(bytes)) return false;
-  has_ahead_ = has_next_ = true;
-  next_group_ = group;
-  is_ahead_done_.store(false, std::memory_order_relaxed);  // as in begin_ahead()
-  return true;
-}
-
-void group_reader::end_ahead(status why) noexcept {
-  ahead_status_ = std::move(why);
-  is_ahead_done_.store(true, std::memory_order_release);
-}
-
-void group_reader::decode_ahead() noexcept { end_ahead(decode_into(decoding(), ahead_)); }
 
 std::size_t group_reader::parts(std::size_t workers) const {
-  const opened& o = decoding();
-  if (o.row_bytes * std::min<std::uint64_t>(o.rows_at_once, o.size) < kDecodedPartBytesMin) return 1;
+  if (current().size().decoded_bytes() < kDecodedPartBytesMin) return 1;
   return std::clamp<std::size_t>(std::min(workers, columns_.size()), 1, kDecodedPartsMax);
 }
 
-bool group_reader::open_next(std::vector<file_part> parts) noexcept {
+const open_group* group_reader::last_before_next(std::size_t ahead_most) const {
+  if (decodes_ < 2 || !current().is_decoded() || ahead_ >= std::min(ahead_most, kGroupsAheadMax)) return nullptr;
+  return &ahead(ahead_);
+}
+
+bool group_reader::add_ahead(std::size_t group, std::uint64_t bytes) {
+  const group_size size = size_of(group, bytes);
+  if (!has_room_ahead(size)) return false;
+  open_group& added = ahead(++ahead_);
+  added.begin(size, true);
+  mutex_lock lock(unread_mutex_);
+  unread_.push_back(&added);
+  return true;
+}
+
+bool group_reader::begin_reading() {
+  mutex_lock lock(unread_mutex_);
+  return !unread_.empty() && !std::exchange(is_reading_, true);
+}
+
+open_group* group_reader::next_to_read() {
+  mutex_lock lock(unread_mutex_);
+  is_reading_ = !unread_.empty();
+  if (unread_.empty()) return nullptr;
+  open_group* next = unread_.front();
+  unread_.erase(unread_.begin());
+  return next;
+}
+
+void group_reader::decode_first(open_group& g, std::vector<file_part> parts) noexcept {
   try {
-    next_ = open(next_group_, std::move(parts));
-    return true;
-  } catch (...) { end_ahead(current_exception_status()); }
-  return false;
+    g.open(read(g.size(), std::move(parts)));
+  } catch (...) { return g.fail_ahead(current_exception_status()); }
+  g.decode_ahead();
 }
 
-void group_reader::fail_ahead(status why) noexcept { end_ahead(std::move(why)); }
-
-void group_reader::pass(std::uint64_t n) {
-  used_ += n;
-  next_row_ += n;
-}
-
-ArrowArray group_reader::part_of(std::uint64_t n) const {
-  ArrowArray part = array_;
-  part.release = nullptr;
-  part.offset += static_cast<std::int64_t>(used_);
-  part.length = static_cast<std::int64_t>(n);
-  return part;
+bool group_reader::is_decoding_ahead() const {
+  return std::ranges::any_of(groups_, [](const open_group& g) { return g.is_decoding_ahead(); });
 }
 
 status group_reader::append(column& to, std::uint64_t n) {
-  const ArrowArray part = part_of(n);
+  const ArrowArray part = current().part_of(n);
   status why = append_arrow(to, schema_, part, 0, static_cast<std::size_t>(n));
   if (why.ok()) pass(n);
   return why;
 }
 
 status group_reader::append(batch_storage& to, std::uint64_t n) {
-  const ArrowArray part = part_of(n);
+  const ArrowArray part = current().part_of(n);
   status why = append_arrow_rows(to, row_, schema_, part);
   if (why.ok()) pass(n);
   return why;

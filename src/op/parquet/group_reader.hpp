@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes the rows of one Parquet file in order, and builds elements of them.
+// Decodes the rows of one Parquet file in order, and builds elements of them. The open group has the next rows; later
+// groups may be read and decoded meanwhile, on other threads.
 //
 //   status why = reader.fit(input.footer());                    // the columns, and whether they fit the rows' type
-//   reader.begin(group, std::move(parts));                      // a decoder of a group
-//   reader.decode();                                            // some rows, into Arrow's arrays; computes for long
+//   reader.begin(group, std::move(parts));                      // opens a group
+//   reader.current().decode();                                  // some rows, into Arrow's arrays; computes for long
 //   reader.append(column, n);                                   // the next n of them, into a column
-//   if (reader.begin_ahead()) …                                 // another thread calls decode_ahead() meanwhile
-//   else if (reader.begin_next(group, bytes)) …                 // the same, with the chunks of a later group: open_next()
+//   if (reader.begin_ahead()) …                                 // another thread calls current().decode_ahead() meanwhile
+//   if (reader.add_ahead(group, bytes) && reader.begin_reading()) …   // a task reads the chunks of each next_to_read(), and
+//                                                                     // has another thread call decode_first()
 //   reader.end_group(group);                                    // has_open(): the group was read ahead; else begin() it
 //
 // Errors: of the functions that return a status; those of io/parquet_files.hpp and of sluice/arrow/columns.hpp.
-// Thread: one caller at a time; decode() and begin() on threads for blocking calls. decode_ahead(), open_next(), and
-//         decode_part() run at the same time as pass() and append(), and the other functions are not called before they
-//         have ended.
+// Thread: one caller at a time; decode() and begin() on threads for blocking calls. next_to_read() and decode_first() are
+//         called by other threads at the same time as all others.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "op/parquet/open_group.hpp"
 #include "runtime/held_memory.hpp"
 #include "sluice/base/mutex.hpp"
 #include "sluice/element/batched.hpp"
 #include "sluice/io/parquet_files.hpp"
 
 namespace sluice::lib {
+
+/// The number of groups that are read ahead at most, whatever the number of workers.
+inline constexpr std::size_t kGroupsAheadMax = 8;
 
 class group_reader final : private library_memory {
  public:
@@ -43,92 +47,81 @@ class group_reader final : private library_memory {
   /// The number of rows in the groups before this one.
   std::uint64_t rows_before(std::size_t group) const;
 
-  bool has_open() const { return open_.rows != nullptr; }
+  /// The group that has the next rows; it may be one that was read ahead.
+  open_group& current() { return groups_[first_]; }
+  const open_group& current() const { return groups_[first_]; }
+  bool has_open() const { return current().is_begun(); }
+  /// Returns true if the row of the open group is decoded, and is the next one.
+  bool has_row(std::uint64_t row) const {
+    return has_open() && current().decoded() != 0 && current().next_row() >= row;
+  }
   status begin(std::size_t group, std::vector<file_part> parts);
-  /// Closes the open group, and the next one. No array of them exists afterwards.
+  /// Closes all groups. REQUIRES: not is_decoding_ahead().
   void close();
-  /// Closes the open group. The group `next` is open afterwards if it was read ahead.
-  /// REQUIRES: not is_decoding_ahead().
+  /// Closes the open group. The group `next` is open afterwards if it is read ahead.
+  /// REQUIRES: not current().is_decoding_ahead(); the groups that are read ahead are not before `next`.
   void end_group(std::size_t next);
-  /// Returns the error of reading the group ahead, once; ok: it was not read ahead.
-  status take_failure(std::size_t group);
-  /// The number of the next row of the group, and the number of those that are decoded.
-  std::uint64_t next_row() const { return next_row_; }
-  std::uint64_t decoded() const { return decoded_ - used_; }
-  /// Decodes rows after those that were used; with has_ahead() it takes the ones that were decoded ahead, and is fast.
-  /// REQUIRES: decoded() == 0, and not is_decoding_ahead().
+  /// Decodes rows of the open group.
   status decode();
-  /// Returns true, and the caller must arrange a call of decode_ahead(), if the group has rows after the decoded ones,
-  /// the reader was asked for as many rows before, and there is ample memory for them.
+  /// Returns true if decode() might succeed without what is decoded ahead, whose memory close() frees.
+  bool works_ahead() const { return was_ahead_ || ahead_ != 0; }
+  /// Returns true, and the caller must arrange a call of current().decode_ahead(), if the open group has rows after the
+  /// decoded ones, the reader was asked for as many rows before, and there is ample memory for them.
   bool begin_ahead();
-  /// Decodes the rows after the decoded ones, or the first ones of the next group. Their error, if any, is the one of the
-  /// next decode().
-  void decode_ahead() noexcept;
   /// Returns the number of parts into which the columns are divided for decode_part(), at most `workers`; 1: a call of
   /// decode() or decode_ahead() decodes all of them.
   std::size_t parts(std::size_t workers) const;
-  /// Decodes a part of the columns for the following decode() or decode_ahead(). Thread: different parts at the same time.
-  void decode_part(std::size_t part, std::size_t parts) noexcept { decoding().rows->decode(part, parts); }
-  /// Returns true if begin_next() may be called: all rows of the open group are decoded, no group was read ahead, and the
-  /// reader was asked for rows twice without a gap between them.
-  bool may_begin_next() const { return !has_ahead_ && decodes_ >= 2 && next_row_ + decoded() >= open_.size; }
-  /// Returns true, and the caller must arrange that the chunks of `group`, which have `bytes`, are read, and a call of
-  /// open_next() or fail_ahead(), if there is ample memory.
-  bool begin_next(std::size_t group, std::uint64_t bytes);
-  /// Opens the next group. Returns true, and the caller must arrange a call of decode_ahead(), if that is possible.
-  bool open_next(std::vector<file_part> parts) noexcept;
-  /// Working ahead has failed: `why` is the error of the next decode(), or the result of take_failure().
-  void fail_ahead(status why) noexcept;
-  bool has_ahead() const { return has_ahead_; }
-  bool is_decoding_ahead() const { return has_ahead_ && !is_ahead_done_.load(std::memory_order_acquire); }
+
+  /// The group after which another one may be read ahead, if at most `ahead` are: all rows of the open group are decoded,
+  /// and the reader was asked for rows twice without a gap between them. Null: none may be.
+  const open_group* last_before_next(std::size_t ahead) const;
+  /// Adds `group`, whose chunks have `bytes`, to those that are read ahead. Returns false if there is no ample memory.
+  /// REQUIRES: it is the next group after last_before_next() that has rows to read.
+  bool add_ahead(std::size_t group, std::uint64_t bytes);
+  /// Returns true, and the caller must arrange that next_to_read() is called until it returns null, if groups were added
+  /// and no other caller does.
+  bool begin_reading();
+  /// Returns the next added group whose chunks must be read, for decode_first() or its fail_ahead().
+  open_group* next_to_read();
+  /// Opens a group that was read ahead, and decodes its first rows.
+  void decode_first(open_group& g, std::vector<file_part> parts) noexcept;
+  /// Returns true while another thread decodes.
+  bool is_decoding_ahead() const;
+
   /// Skips n decoded rows.
-  void pass(std::uint64_t n);
+  void pass(std::uint64_t n) { current().pass(n); }
   /// Appends the next n decoded rows.
   status append(column& to, std::uint64_t n);
   status append(batch_storage& to, std::uint64_t n);
-  /// The mean size of a row of the open group, as the footer states it; at least 1.
-  std::uint64_t row_bytes() const { return open_.row_bytes; }
 
  private:
-  /// A group that is being decoded.
-  struct opened {
-    std::unique_ptr<parquet_rows> rows{};
-    std::size_t group = 0, rows_at_once = 1;
-    std::uint64_t size = 0, row_bytes = 1;  ///< in rows, and the mean size of one
-  };
+  static constexpr std::size_t kGroups = kGroupsAheadMax + 1;
+
   bool grow(std::size_t bytes) noexcept override;
   void shrink(std::size_t bytes) noexcept override;
-  /// The group whose rows are decoded next.
-  const opened& decoding() const { return has_next_ ? next_ : open_; }
-  opened open(std::size_t group, std::vector<file_part> parts);
-  void release();
-  void drop_ahead();
-  void end_ahead(status why) noexcept;
-  /// Returns true if `bytes` more are affordable besides the rows that may be decoded ahead.
-  bool has_room_ahead(std::uint64_t bytes);
-  status decode_into(const opened& from, ArrowArray& to);
-  ArrowArray part_of(std::uint64_t n) const;
+  /// The group that was added as the n-th after the open one.
+  open_group& ahead(std::size_t n) { return groups_[(first_ + n) % kGroups]; }
+  const open_group& ahead(std::size_t n) const { return groups_[(first_ + n) % kGroups]; }
+  group_size size_of(std::size_t group, std::uint64_t chunk_bytes = 0);
+  std::size_t unused_buffers() const;
+  std::unique_ptr<parquet_rows> read(const group_size& size, std::vector<file_part> parts);
+  /// Returns true if these rows, and chunks, are affordable besides the rows that may be decoded ahead.
+  bool has_room_ahead(const group_size& more);
 
   const element_type& row_;
-  mutex memory_mutex_;  ///< decoding allocates on one thread while another one releases rows
+  mutex memory_mutex_;  ///< several threads decode, and release rows
   const std::unique_ptr<held_memory> memory_ ABSL_PT_GUARDED_BY(memory_mutex_);
   std::shared_ptr<const parquet_file> file_;
   parquet_columns columns_;
   std::vector<ArrowSchema*> fields_;  ///< of the columns
   ArrowSchema schema_{};              ///< borrows from the file's
-  opened open_, next_;                ///< `next_` is written while it is opened ahead
-  ArrowArray array_{};                ///< decoded rows of `open_`
-  std::uint64_t decoded_ = 0, used_ = 0;
-  std::uint64_t next_row_ = 0;
-  std::uint64_t decodes_ = 0;  ///< since rows were skipped
-  bool has_ahead_ = false;     ///< rows of `open_` are decoded ahead, or `next_` is read
-  bool has_next_ = false;      ///< the latter
-  std::size_t next_group_ = 0;
-  ArrowArray ahead_{};   ///< written by decode_ahead() and open_next()
-  status ahead_status_;  ///< the same
-  status failure_;       ///< of reading `next_group_`
-  // Release: the thread that reads it also sees the rows.
-  std::atomic<bool> is_ahead_done_{false};
+  std::array<open_group, kGroups> groups_;
+  std::size_t first_ = 0, ahead_ = 0;  ///< the open group, and the number of those after it
+  std::uint64_t decodes_ = 0;          ///< since rows were skipped
+  bool was_ahead_ = false;             ///< the last decode() took rows that were decoded ahead
+  mutex unread_mutex_;
+  std::vector<open_group*> unread_ ABSL_GUARDED_BY(unread_mutex_);  ///< added, and not read yet
+  bool is_reading_ ABSL_GUARDED_BY(unread_mutex_) = false;          ///< a task calls next_to_read()
 };
 
 }  // namespace sluice::lib

@@ -42,88 +42,101 @@ struct decode_call {
 };
 
 struct ahead_call {
-  group_reader* reader;
-  void operator()() const noexcept { reader->decode_ahead(); }
+  open_group* group;
+  void operator()() const noexcept { group->decode_ahead(); }
 };
 
-struct next_call {
+struct first_call {
   group_reader* reader;
+  open_group* group;
   std::vector<file_part>* parts;
-  bool operator()() const noexcept { return reader->open_next(std::move(*parts)); }
+  void operator()() const noexcept { reader->decode_first(*group, std::move(*parts)); }
 };
 
 struct part_call {
-  group_reader* reader;
+  open_group* group;
   std::size_t part, parts;
-  void operator()() const noexcept { reader->decode_part(part, parts); }
+  void operator()() const noexcept { group->decode_part(part, parts); }
 };
 
-task<void> decode_part(group_reader* reader, blocking_service* threads, std::size_t part, std::size_t parts) {
-  blocking<part_call> decoding(*threads, part_call{reader, part, parts});
+task<void> decode_part(open_group* group, blocking_service* threads, std::size_t part, std::size_t parts) {
+  blocking<part_call> decoding(*threads, part_call{group, part, parts});
   co_await decoding;
 }
 
 /// Decodes the parts of the columns at the same time. decode() or decode_ahead() is fast afterwards.
-task<void> decode_parts(group_reader* reader, blocking_service* threads, std::size_t parts) {
+task<void> decode_parts(open_group* group, blocking_service* threads, std::size_t parts) {
   std::vector<task<void>> all;
-  for (std::size_t part = 0; part != parts; ++part) all.push_back(decode_part(reader, threads, part, parts));
+  for (std::size_t part = 0; part != parts; ++part) all.push_back(decode_part(group, threads, part, parts));
   auto decoding = when_all(std::move(all));
   co_await decoding;
 }
 
-/// Decodes ahead of the consumer.
-task<void> decode_rows_ahead(group_reader* reader, blocking_service* threads, std::size_t workers) {
-  const std::size_t parts = reader->parts(workers);
+/// Decodes rows ahead of the consumer.
+task<void> decode_rows_ahead(open_group* group, blocking_service* threads, std::size_t parts) {
   if (parts > 1) {
-    auto decoding = decode_parts(reader, threads, parts);
+    auto decoding = decode_parts(group, threads, parts);
     co_await decoding;
-    reader->decode_ahead();
+    group->decode_ahead();
   } else {
-    blocking<ahead_call> decoding(*threads, ahead_call{reader});
+    blocking<ahead_call> decoding(*threads, ahead_call{group});
     co_await decoding;
   }
 }
 
-/// Decodes the next rows while the consumer uses those before them. `input` owns the charge of the chunks.
-run_task decode_ahead(std::shared_ptr<run_context>& run, std::shared_ptr<group_reader> reader,
-                      std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done) {
-  auto charge = std::move(input);
-  auto mine = std::move(reader);
-  auto signal = std::move(done);
-  auto decoding = decode_rows_ahead(mine.get(), &run->rt->blocking_calls(), run->rt->workers());
+/// The objects that the stage shares with the tasks that read and decode ahead.
+struct reading_ahead {
+  std::shared_ptr<run_context> run;
+  std::shared_ptr<group_reader> reader;
+  std::shared_ptr<group_input> input;  ///< owns the charge of the chunks
+  std::shared_ptr<ready_signal> done;
+  std::shared_ptr<const node_history> history;  ///< of the stage
+};
+
+/// Decodes the next rows of the open group while the consumer uses those before them.
+run_task decode_ahead(std::shared_ptr<run_context>& run, const reading_ahead& shared) {
+  const reading_ahead mine = shared;
+  open_group& group = mine.reader->current();
+  const std::size_t parts = mine.reader->parts(run->rt->workers());
+  auto decoding = decode_rows_ahead(&group, &run->rt->blocking_calls(), parts);
   status why = co_await decoding.as_result();
-  if (!why.ok()) mine->fail_ahead(std::move(why));
-  signal->notify(ready_signal::kNobody);
+  if (!why.ok()) group.fail_ahead(std::move(why));
+  mine.done->notify(ready_signal::kNobody);
 }
 
-/// Returns true if the group is open now.
-task<bool> open_group_ahead(group_input* input, group_reader* reader, std::size_t group, blocking_service* threads) {
-  auto reading = input->read_next(group, reader->columns());
-  std::vector<file_part> parts = co_await reading;
-  blocking<next_call> opening(*threads, next_call{reader, &parts});
-  const bool is_open = co_await opening;
-  co_return is_open;
+task<void> decode_first_rows(group_reader* reader, open_group* group, std::vector<file_part>* parts,
+                             blocking_service* threads) {
+  blocking<first_call> decoding(*threads, first_call{reader, group, parts});
+  co_await decoding;
 }
 
-/// Reads the chunks of a later group and decodes its first rows while the consumer uses the last rows of the open group.
-run_task read_group_ahead(std::shared_ptr<run_context>& run, std::size_t group, std::shared_ptr<group_reader> reader,
-                          std::shared_ptr<group_input> input, std::shared_ptr<ready_signal> done) {
-  auto from = std::move(input);
-  auto mine = std::move(reader);
-  auto signal = std::move(done);
-  blocking_service* threads = &run->rt->blocking_calls();  // `run` is the caller's: gone after the first suspension
-  const std::size_t workers = run->rt->workers();
+/// Decodes the first rows of a group that was read ahead.
+run_task decode_group_ahead(std::shared_ptr<run_context>& run, const reading_ahead& shared, open_group* group,
+                            std::vector<file_part>& chunks) {
+  const reading_ahead mine = shared;
+  std::vector<file_part> parts = std::move(chunks);
+  auto decoding = decode_first_rows(mine.reader.get(), group, &parts, &run->rt->blocking_calls());
+  status why = co_await decoding.as_result();
+  if (!why.ok()) group->fail_ahead(std::move(why));
+  mine.done->notify(ready_signal::kNobody);
+}
+
+/// Reads the chunks of later groups, one after the other, while the consumer uses the rows of the open group.
+run_task read_groups_ahead(std::shared_ptr<run_context>& run, const reading_ahead& shared) {
+  const reading_ahead mine = shared;
+  std::shared_ptr<run_context> ours = run;  // `run` is the caller's: gone after the first suspension
   // The consumer continues on this thread. With one worker nothing else would begin the reads.
-  if (workers > 1) co_await yield_now();
-  auto reading = open_group_ahead(from.get(), mine.get(), group, threads);
-  auto is_open = co_await reading.as_result();
-  status why = is_open.ok() ? status() : is_open.why();
-  if (is_open.ok() && *is_open) {
-    auto decoding = decode_rows_ahead(mine.get(), threads, workers);
-    why = co_await decoding.as_result();
+  if (ours->rt->workers() > 1) co_await yield_now();
+  while (open_group* next = mine.reader->next_to_read()) {
+    auto reading = mine.input->read(next->size().buffers, next->size().group, mine.reader->columns());
+    auto parts = co_await reading.as_result();
+    if (parts.ok()) {
+      decode_group_ahead(ours, mine, next, *parts);
+      continue;
+    }
+    next->fail_ahead(parts.why());
+    mine.done->notify(ready_signal::kNobody);
   }
-  if (!why.ok()) mine->fail_ahead(std::move(why));
-  signal->notify(ready_signal::kNobody);
 }
 
 /// The rows of the stage: decoded by the reader, and built as elements or in the columns of the consumer.
@@ -148,8 +161,9 @@ class built_rows {
 
  private:
   void build(status& why) {
-    const std::uint64_t most = std::clamp<std::uint64_t>(kBuiltBytes / reader_.row_bytes(), 1, kBuiltRowsMax);
-    const std::uint64_t n = std::min(most, reader_.decoded());
+    const std::uint64_t most =
+        std::clamp<std::uint64_t>(kBuiltBytes / reader_.current().size().row_bytes, 1, kBuiltRowsMax);
+    const std::uint64_t n = std::min(most, reader_.current().decoded());
     built_ = {};
     if (reader_.append(built_, n).ok()) return;
     // One of them does not fit. Those before it are delivered first.
@@ -159,7 +173,7 @@ class built_rows {
   std::uint32_t land(outlet& out, std::uint64_t n, status& why) {
     column& rows = *landing_->rows;
     const std::uint64_t to_pass = out.to_pass();
-    n = std::min({n, reader_.decoded(), std::max<std::uint64_t>(landing_->at_once, 1)});
+    n = std::min({n, reader_.current().decoded(), std::max<std::uint64_t>(landing_->at_once, 1)});
     if (to_pass) n = std::min(n, to_pass);
     const std::size_t before = rows.rows();
     if (!reader_.append(rows, n).ok()) {
@@ -168,7 +182,7 @@ class built_rows {
       if (n != 0) why = {};
     }
     if (to_pass) rows.truncate(before);
-    make_landed(reader_.row_bytes(), n, out.room(n));
+    make_landed(reader_.current().size().row_bytes, n, out.room(n));
     return static_cast<std::uint32_t>(n);
   }
 
@@ -197,25 +211,27 @@ task<void> open_input(group_input& input, group_reader& reader, group_place at) 
   if (!fits.ok()) co_await fail(std::move(fits));
 }
 
-/// Reads the column chunks of a group, and begins to decode it.
-task<void> begin_group(group_input& input, group_reader& reader, std::size_t group, blocking_service& threads) {
-  status failed = reader.take_failure(group);
-  if (!failed.ok()) co_await fail(std::move(failed));
-  reader.close();
-  auto reading = input.read(group, reader.columns());
-  std::vector<file_part> parts = co_await reading;
-  blocking<begin_call> beginning(threads, begin_call{&reader, group, &parts});
-  status why = co_await beginning;
-  if (!why.ok()) co_await fail(std::move(why));
+/// Waits until no rows are decoded ahead: of the open group, or of any.
+task<void> end_ahead(const reading_ahead& a, bool of_all) {
+  for (;;) {
+    const std::uint64_t seen = a.done->count();
+    if (!(of_all ? a.reader->is_decoding_ahead() : a.reader->current().is_decoding_ahead())) break;
+    co_await a.done->changed_since(seen, wait_reason::calls);
+  }
 }
 
-/// Waits until no rows are decoded ahead.
-task<void> end_ahead(group_reader& reader, ready_signal& done) {
-  for (;;) {
-    const std::uint64_t seen = done.count();
-    if (!reader.is_decoding_ahead()) break;
-    co_await done.changed_since(seen, wait_reason::calls);
-  }
+/// Reads the column chunks of a group, and begins to decode it. Drops what was read ahead.
+task<void> begin_group(const reading_ahead& a, std::size_t group) {
+  group_reader& reader = *a.reader;
+  auto ending = end_ahead(a, true);
+  co_await ending;
+  reader.close();
+  a.input->release_chunks_except(0);
+  auto reading = a.input->read(0, group, reader.columns());
+  std::vector<file_part> parts = co_await reading;
+  blocking<begin_call> beginning(a.run->rt->blocking_calls(), begin_call{&reader, group, &parts});
+  status why = co_await beginning;
+  if (!why.ok()) co_await fail(std::move(why));
 }
 
 /// Returns true if the consumer skips all rows of the group. `unread`: the runs of rows that it skips.
@@ -226,42 +242,42 @@ bool is_unread(const group_reader& reader, std::size_t group, const std::vector<
   return after != unread.begin() && std::prev(after)->first + std::prev(after)->count >= end;
 }
 
-/// The objects that the stage shares with the tasks that read and decode ahead.
-struct reading_ahead {
-  std::shared_ptr<run_context> run;
-  std::shared_ptr<group_reader> reader;
-  std::shared_ptr<group_input> input;
-  std::shared_ptr<ready_signal> done;
-  std::shared_ptr<const node_history> history;  ///< of the stage
-};
-
-/// Begins to decode rows ahead, or to read a group after the open one.
-void begin_ahead(reading_ahead& a, std::size_t group) {
-  // Another thread would only take the time and the cache of the consumer's core.
-  if (a.run->rt->workers() == 1 && !a.input->is_remote()) return;
+/// Begins to decode rows ahead, or to read groups after the open one.
+void begin_ahead(reading_ahead& a) {
+  // With one worker another thread would only take the time and the cache of the consumer's core.
+  const std::size_t workers = a.run->rt->workers();
+  if (workers == 1 && !a.input->is_remote()) return;
   group_reader& reader = *a.reader;
-  if (reader.begin_ahead()) return decode_ahead(a.run, a.reader, a.input, a.done), void();
-  if (!reader.may_begin_next()) return;
-  do ++group;
-  while (group != reader.groups() &&
-         (reader.rows(group) == 0 || (a.history && is_unread(reader, group, a.history->unread))));
-  if (group == reader.groups() || !reader.begin_next(group, a.input->chunk_bytes(group, reader.columns()))) return;
-  read_group_ahead(a.run, group, a.reader, a.input, a.done);
+  if (reader.begin_ahead()) return decode_ahead(a.run, a), void();
+  while (const open_group* last = reader.last_before_next(workers)) {
+    std::size_t group = last->size().group + 1;
+    while (group != reader.groups() &&
+           (reader.rows(group) == 0 || (a.history && is_unread(reader, group, a.history->unread))))
+      ++group;
+    if (group == reader.groups()) break;
+    if (!reader.add_ahead(group, a.input->chunk_bytes(group, reader.columns()))) break;
+  }
+  if (reader.begin_reading()) read_groups_ahead(a.run, a);
 }
 
-/// Decodes until the row of `at` is decoded, and skips those before it. Rows, or a group, may then be read ahead.
-task<void> decode_to(reading_ahead a, group_place at) {
+/// Decodes until the row of `at` is decoded, and skips those before it. Rows, or groups, may then be read ahead.
+task<void> decode_to(reading_ahead& a, group_place at) {
   group_reader& reader = *a.reader;
-  while (reader.decoded() == 0 || reader.next_row() < at.row) {
-    reader.pass(std::min(reader.decoded(), at.row - std::min(at.row, reader.next_row())));
-    if (reader.decoded() != 0) break;
+  if (!reader.has_open()) {
+    auto beginning = begin_group(a, at.group);
+    co_await beginning;
+  }
+  open_group& open = reader.current();
+  while (!reader.has_row(at.row)) {
+    open.pass(std::min(open.decoded(), at.row - std::min(at.row, open.next_row())));
+    if (open.decoded() != 0) break;
     status why;
-    if (reader.has_ahead()) {
-      auto ending = end_ahead(reader, *a.done);
+    if (open.has_ahead()) {
+      auto ending = end_ahead(a, false);
       co_await ending;
       why = reader.decode();
     } else if (const std::size_t parts = reader.parts(a.run->rt->workers()); parts > 1) {
-      auto decoding = decode_parts(&reader, &a.run->rt->blocking_calls(), parts);
+      auto decoding = decode_parts(&open, &a.run->rt->blocking_calls(), parts);
       co_await decoding;
       why = reader.decode();
     } else {
@@ -269,15 +285,28 @@ task<void> decode_to(reading_ahead a, group_place at) {
       why = co_await decoding;
     }
     if (!why.ok()) co_await fail(std::move(why));
-    begin_ahead(a, at.group);
+    begin_ahead(a);
   }
+}
+
+/// The same. Memory that is missing besides what is decoded ahead may suffice without it.
+task<void> decode_with_room(reading_ahead& a, group_place at) {
+  auto decoding = decode_to(a, at);
+  status why = co_await decoding.as_result();
+  if (why.code() == status_code::resource_exhausted && a.reader->works_ahead()) {
+    auto ending = end_ahead(a, true);
+    co_await ending;
+    a.reader->close();
+    auto again = decode_to(a, at);
+    why = co_await again.as_result();
+  }
+  if (!why.ok()) co_await fail(std::move(why));
 }
 
 erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<run_context> run,
                            std::shared_ptr<group_input> input, std::shared_ptr<group_reader> reader, error_gate gate,
                            std::shared_ptr<row_landing> landing, const element_type* row_type,
                            std::shared_ptr<const node_history> history) {
-  blocking_service& threads = run->rt->blocking_calls();
   auto opening = open_input(*input, *reader, *at);
   status opened = co_await opening.as_result();
   if (!opened.ok()) {
@@ -301,7 +330,7 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
     }
     if (at->row == rows) {
       built.clear();
-      auto ending = end_ahead(*reader, *ahead.done);
+      auto ending = end_ahead(ahead, false);
       co_await ending;
       ++at->group;
       at->row = 0;
@@ -310,12 +339,8 @@ erased_stream parquet_loop(outlet out, saved<group_place> at, std::shared_ptr<ru
       continue;
     }
     status why;
-    if (!reader->has_open()) {
-      auto beginning = begin_group(*input, *reader, at->group, threads);
-      why = co_await beginning.as_result();
-    }
-    if (why.ok() && built.ready() == 0) {
-      auto decoding = decode_to(ahead, *at);
+    if (built.ready() == 0 && !reader->has_row(at->row)) {
+      auto decoding = decode_with_room(ahead, *at);
       why = co_await decoding.as_result();
     }
     const bool is_damaged = !why.ok();  // the rest of the group cannot be read
