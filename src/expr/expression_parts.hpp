@@ -329,6 +329,7 @@ class as_string final : public computed {
  public:
   explicit as_string(computed_ptr of) : computed(type_of<std::string>()), of_(std::move(of)) {}
   void eval(evaluation& ev, selection s, void* out) const override { of_->eval(ev, s, out); }
+  const computed& of() const { return *of_; }
 
  private:
   computed_ptr of_;

@@ -137,7 +137,7 @@ bool fused_program::add(const fused_part& part, callables& functions, bool from_
     out_ = &s->root->type();
     if (!is_last) {
       for (earlier_value::leaf& l : leaves) l.variable = variables_++;
-      for (const computed* c : numbers) s->leaves.push_back({c, check.may_fail() && !is_stored(*c)});
+      for (const computed* c : numbers) s->leaves.push_back({c, check.may_fail(tree) && !is_stored(*c)});
       s->value = std::make_unique<earlier_value>(std::move(leaves));
     }
   }

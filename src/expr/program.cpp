@@ -24,7 +24,7 @@ program::program(const expression& e, const element_type& in, callables& functio
   variables_ = check.variables();
   draws_ = check.draws();
   uses_place_ = check.uses_place();
-  may_fail_ = check.may_fail();
+  may_fail_ = check.may_fail(e.tree());
   reads_ = expressions::members_read(e.tree(), in);
   is_light_ = check.is_light();
   reads_columns_ = scope.is_looked_at && check.reads_columns();

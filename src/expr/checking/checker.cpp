@@ -62,6 +62,7 @@ void checker::fail(const expression_tree& e, std::string_view what) { throw expr
 computed_ptr checker::make(const expression_tree& e) {
   computed_ptr c = made(e);
   may_fail_ |= expressions::may_fail(e, *c);
+  note_structure(e, *c);
   // A value computed from texts is a string; only the element itself has other text types.
   bool is_in_memory =
       dynamic_cast<path*>(c.get()) || dynamic_cast<state_path*>(c.get()) || dynamic_cast<earlier_part*>(c.get());
@@ -73,6 +74,24 @@ computed_ptr checker::make(const expression_tree& e) {
   bool is_other = c->type().kind == kind::text && &c->type() != &type_of<std::string>() && !is_in_memory;
   if (is_other) return std::make_unique<as_string>(std::move(c));
   return c;
+}
+
+/// A structure that is a part of another value is limited in its size, also if it only copies.
+void checker::note_structure(const expression_tree& e, const computed& c) {
+  const bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
+  if (is_made && !c.type().trivially_destroyed) structures_.push_back(&e);
+}
+
+bool checker::may_fail(const expression_tree& all) const {
+  return may_fail_ || structures_built(all) != structures_.size();
+}
+
+/// The number of noted structures that are the value, or its members.
+std::size_t checker::structures_built(const expression_tree& e) const {
+  if (e.kind != expression_tree::structure && e.kind != expression_tree::tuple) return 0;
+  std::size_t built = std::ranges::count(structures_, &e) != 0;
+  for (const expression_tree& part : e.parts) built += structures_built(part);
+  return built;
 }
 
 bool checker::reads_columns() const {

@@ -58,7 +58,8 @@ class checker {
   /// Returns true if the value may depend on the element's number.
   bool uses_place() const { return uses_place_; }
   /// Returns true unless every element has a value. Calls of registered functions are not considered.
-  bool may_fail() const { return may_fail_; }
+  /// `all`: the expression that was made.
+  bool may_fail(const expression_tree& all) const;
   /// Returns true if all parts are numbers or parts of the element itself.
   bool is_light() const { return is_light_; }
   /// Returns true if the same holds for all parts except structures of such parts.
@@ -135,6 +136,8 @@ class checker {
   std::string place_of(const expression_tree& e) const;
   void add_existing(const expression_tree& condition, bool holds, std::vector<std::string>& places) const;
   computed_ptr structure(const expression_tree& e, const element_type* wanted);
+  void note_structure(const expression_tree& e, const computed& c);
+  std::size_t structures_built(const expression_tree& e) const;
   computed_ptr list(const expression_tree& e);
   computed_ptr call(const expression_tree& e);
   computed_ptr built_in_call(const expression_tree& e, computed_ptr (*make_it)(function_arguments&));
@@ -152,7 +155,8 @@ class checker {
   std::size_t variables_made_ = 0;
   bool draws_ = false;
   bool uses_place_ = false;
-  bool may_fail_ = false;
+  bool may_fail_ = false;                             ///< apart from structures_
+  std::vector<const expression_tree*> structures_{};  ///< those that copy texts or lists
   bool is_light_ = true;
   bool has_light_members_ = true;
   std::uint64_t draw_calls_ = 0;

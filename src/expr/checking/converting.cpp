@@ -39,8 +39,10 @@ std::string way_from_none(const element_type& from, const element_type& to) {
 computed_ptr checker::make(const expression_tree& e, const element_type& wanted) {
   const bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
   if (is_made && wanted.has_members() && !is_no_value(wanted)) {
-    may_fail_ |= !wanted.trivially_destroyed;
-    return structure(e, &wanted);
+    computed_ptr made = structure(e, &wanted);
+    may_fail_ |= expressions::may_fail(e, *made);
+    note_structure(e, *made);
+    return made;
   }
   if ((is_made || e.kind == expression_tree::list) && wanted.kind == kind::maybe)
     return made_optional(wanted, make(e, *wanted.element));

@@ -87,6 +87,13 @@ class member_reader {
 
 }  // namespace
 
+bool only_copies(const computed& c) {
+  if (c.type().trivially_destroyed || dynamic_cast<const path*>(&c)) return true;
+  if (auto* text = dynamic_cast<const as_string*>(&c)) return only_copies(text->of());
+  auto* made = dynamic_cast<const made_structure*>(&c);
+  return made && std::ranges::all_of(made->parts(), [](const computed_ptr& part) { return only_copies(*part); });
+}
+
 bool may_fail(const expression_tree& e, const computed& c) {
   using tree = expression_tree;
   // An operation with a missing value yields none; with the others it is the one of their plain types.
@@ -103,9 +110,9 @@ bool may_fail(const expression_tree& e, const computed& c) {
     case tree::unary:
     case tree::binary: return n != number::boolean && !is_float(n);
     case tree::call: return !never_fails(e, n) || n == number::none;
-    // The members are copied: numbers always fit, and a long text may exceed the limit of a value.
+    // Its members are checked apart. Numbers always fit; other members than copies may exceed the limit of a value.
     case tree::tuple:
-    case tree::structure: return !c.type().trivially_destroyed;
+    case tree::structure: return !c.type().trivially_destroyed && !only_copies(c);
     default: return true;
   }
 }
