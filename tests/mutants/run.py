@@ -2,12 +2,13 @@
 """Plants one bug after the other, rebuilds what it touches, and sees whether what tries every verb (random plans, rows, resume
 costs, conformance, forged positions), the channels' bounds, the draws or the changed knobs notice.
 
-  tests/mutants/run.py [--plans N] [--jobs N] [--from N] [--times N] [--unchecked] [WORD…]
+  tests/mutants/run.py [--plans N] [--jobs N] [--from N] [--done FILE] [--times N] [--unchecked] [WORD…]
 
 Only mutants whose name has one of the words. --times: waits so many times as long for a test, on a slow machine. --unchecked: does not
 run all tests without a bug first, which takes ten minutes.
 
-Tries first the test that tests/mutants/noticed.tsv names, and builds only its program; the others where that test finds nothing. Each
+Tries first the test that tests/mutants/noticed.tsv names, and builds only its program; the others where that test finds nothing, after
+all bugs that are noticed by their first test. Each
 test that is tried first has to pass without a bug.
 
 Works on a copy of the tree below build-mutants/, so that the tree itself stays as it is. A bug counts as caught when
@@ -175,8 +176,8 @@ def program_of(test):
     return next((word for word in test or () if word in PROGRAMS), "")
 
 
-def plant(mutant, first, options):
-    """How the bug was noticed, and whether it was."""
+def plant(mutant, first, options, only_first):
+    """How the bug was noticed, and whether it was. None if `only_first`, and the first test did not notice it."""
     name, file, there, instead = mutant
     path = COPY / file
     original = path.read_text()
@@ -185,14 +186,23 @@ def plant(mutant, first, options):
     path.write_text(original.replace(there, instead))
     try:
         sound, output = build(options.jobs, [program_of(first)] if first else PROGRAMS)
-        noticed = try_first(first, options.plans, options.times) if sound and first else None
+        plans = options.plans if only_first else 5 * options.plans  # few random plans may all miss it
+        noticed = try_first(first, plans, options.times) if sound and first else None
+        if sound and not noticed and only_first:
+            return None
         if sound and first and not noticed:
             sound, output = build(options.jobs)
         if sound and not noticed:
-            noticed = try_plans(options.plans, file, options.times)
+            noticed = try_plans(plans, file, options.times)
     finally:
         path.write_text(original)
     return noticed or ("NOT CAUGHT" if sound else "DOES NOT COMPILE\n" + output[-1500:]), bool(noticed)
+
+
+def noticed_in(file):
+    """The names of the bugs that an output of this program has as noticed."""
+    lines = pathlib.Path(file).read_text().splitlines()
+    return {line.split(": ")[0] for line in lines if re.search(r", (by|in) .* \(\d+ s\)$|: hangs \(", line)}
 
 
 def main():
@@ -202,11 +212,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--unchecked", action="store_true")
+    parser.add_argument("--done", metavar="FILE", help="leaves out those that this output of an earlier run has as noticed")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     refresh_copy()
     configure()
-    mutants = [mutant for mutant in MUTANTS[options.first:] if not options.words or any(word in mutant[0] for word in options.words)]
+    done = noticed_in(options.done) if options.done else set()
+    mutants = [mutant for mutant in MUTANTS[options.first:] if mutant[0] not in done]
+    mutants = [mutant for mutant in mutants if not options.words or any(word in mutant[0] for word in options.words)]
     first = first_tests()
     sound, output = build(options.jobs)
     # By program and file: taking back one bug and planting the next is then one compilation and one link.
@@ -222,11 +235,17 @@ def main():
         print("0 passed, 1 failed")
         return 1
     passed = failed = 0
-    for mutant in mutants:
-        started = time.monotonic()
-        verdict, caught = plant(mutant, first.get(mutant[0]), options)
-        passed, failed = passed + caught, failed + (not caught)
-        print(f"{mutant[0]}: {verdict} ({time.monotonic() - started:.0f} s)", flush=True)
+    later = []  # trying all other tests takes minutes
+    for only_first, some in ((True, mutants), (False, later)):
+        for mutant in some:
+            started = time.monotonic()
+            result = plant(mutant, first.get(mutant[0]), options, only_first)
+            if result is None:
+                later.append(mutant)
+                continue
+            verdict, caught = result
+            passed, failed = passed + caught, failed + (not caught)
+            print(f"{mutant[0]}: {verdict} ({time.monotonic() - started:.0f} s)", flush=True)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 
