@@ -35,6 +35,9 @@ class http_exchange {
   const response_head& head() const { return parser_.head(); }
   /// Returns true if at least one byte of the response has arrived.
   bool was_heard() const { return heard_; }
+  /// Returns the time from the request to the first byte of the response.
+  duration answered_after() const { return answered_after_; }
+  void set_answered_after(duration d) { answered_after_ = d; }
 
   /// Limits the body to this number of bytes. Bytes after them, in chunks that are too long, are not delivered.
   void expect_body(std::uint64_t bytes) { expected_ = bytes; }
@@ -52,6 +55,7 @@ class http_exchange {
   connection_pool& pool_;
   std::unique_ptr<connection> wire_;
   bool heard_ = false;
+  duration answered_after_{};
   bool sent_ = false;  ///< the whole request was sent
   bool ended_ = false;
   response_parser parser_;

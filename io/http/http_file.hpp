@@ -37,6 +37,7 @@ class http_file final : public file {
   task<std::size_t> read_at(std::uint64_t offset, buffer_ref to, std::size_t at, std::size_t n,
                             time_point deadline) override;
   read_advice advice() const noexcept override;
+  request_times take_request_times() noexcept override { return object_->take_request_times(); }
   ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept override;
 
  private:

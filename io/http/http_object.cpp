@@ -96,6 +96,12 @@ void http_object::keep_checksum(const response_head& head) {
   if (announced) crc32c_ = announced;
 }
 
+void http_object::count_answer(const http_exchange& answered) {
+  mutex_lock lock(mutex_);
+  ++answered_.requests;
+  answered_.first_byte += answered.answered_after();
+}
+
 std::optional<std::uint32_t> http_object::crc32c() const {
   mutex_lock lock(mutex_);
   return crc32c_;
@@ -136,6 +142,7 @@ task<http_object::answer> http_object::ask(byte_range range, bool is_first, time
       co_return a;
     }
     std::unique_ptr<http_exchange> one = *std::move(got);
+    count_answer(*one);
     if (service_ || !one->head().is_redirect()) {
       auto looking = look_at(request, std::move(one), range, is_first, deadline);
       answer seen = co_await looking;

@@ -20,6 +20,7 @@
 #include "io/http/messages/response_check.hpp"
 #include "io/http/object_service.hpp"
 #include "sluice/base/mutex.hpp"
+#include "sluice/io/file_system.hpp"
 
 namespace sluice::lib::detail {
 
@@ -46,6 +47,11 @@ class http_object {
   /// Returns the number of open files of this object's server, which http_file counts.
   std::shared_ptr<std::atomic<std::uint32_t>> files_of_server() { return servers_->at(url_).files; }
   duration round_trip() { return asked_last().limit.round_trip(); }
+  /// Returns the requests that have begun to answer since the last call.
+  request_times take_request_times() noexcept {
+    mutex_lock lock(mutex_);
+    return std::exchange(answered_, {});
+  }
   std::uint32_t requests_first() const { return servers_->context().options.requests_first; }
   /// Returns the properties from the answer that opened the object.
   file_info info() const {
@@ -91,6 +97,7 @@ class http_object {
   /// Requests the object's own URL again, because `to`, the target of redirects, has failed.
   void forget_redirect(const http_url& to);
   void keep_checksum(const response_head& head);
+  void count_answer(const http_exchange& answered);
   /// Reads the body until `to` is full or the body ends, and adds to `got`. Fails with the error of the body's read.
   task<> receive(http_exchange& body, std::span<char> to, std::size_t& got, time_point deadline);
   /// Receives a requested range; fails if the body ends before. `is_exact`: the body must have no more bytes.
@@ -112,6 +119,7 @@ class http_object {
   mutable mutex mutex_;
   http_url now_at_ ABSL_GUARDED_BY(mutex_);  ///< the target of redirects
   std::optional<std::uint32_t> crc32c_ ABSL_GUARDED_BY(mutex_);
+  request_times answered_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sluice::lib::detail

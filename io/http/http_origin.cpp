@@ -31,9 +31,10 @@ task<std::unique_ptr<http_exchange>> http_origin::ask_once(http_message request,
     auto asking = one->ask(request, context_.time, context_.options.stall_timeout, deadline);
     status why = co_await asking.as_result();
     if (why.ok()) {
+      const duration took = context_.time.now() - asked;
+      one->set_answered_after(took);
       // the time for sending a body is not part of the time to the first byte
       if (!request.body.empty()) co_return one;
-      const duration took = context_.time.now() - asked;
       times_.add(took);
       limit.answered(took);
       co_return one;

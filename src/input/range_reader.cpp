@@ -18,6 +18,11 @@ constexpr std::uint32_t kReadyInARow = 4;
 
 }  // namespace
 
+void add_requests(stage_counts& to, file& from) {
+  const request_times answered = from.take_request_times();
+  if (answered.requests) to.rare().add_requests(answered.requests, answered.first_byte);
+}
+
 /// A range of the file that a task reads; the task owns it until `done`.
 struct range_reader::range {
   std::uint64_t offset = 0;
@@ -54,7 +59,10 @@ run_task range_reader::fetch(std::shared_ptr<run_context>& run, std::shared_ptr<
     result<std::size_t> rest = co_await reading.as_result();
     if (rest.ok()) mine->got += *rest;
     else mine->why = rest.why();
-    if (how.counts) how.counts->rare().add_read(time->now() - began);
+    if (how.counts) {
+      how.counts->rare().add_read(time->now() - began);
+      add_requests(*how.counts, *file);
+    }
   }
   mine->done.store(true, std::memory_order_release);
   signal->notify(ready_signal::kNobody);
@@ -135,6 +143,7 @@ task<std::size_t> range_reader::read_now(std::uint64_t offset, buffer_ref to, st
   if (options_.counts) {
     stage_counts::rare_counts& counts = options_.counts->rare();
     counts.add_read(now - began);
+    add_requests(*options_.counts, *from_);
     if (opening_since_ != kNever) counts.add_first_byte(now - std::exchange(opening_since_, kNever));
   }
   if (!got.ok()) co_await fail(got.why());

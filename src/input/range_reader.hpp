@@ -28,6 +28,9 @@
 
 namespace sluice::lib {
 
+/// Adds the requests of a file that have begun to answer since the last call.
+void add_requests(stage_counts& to, file& from);
+
 struct read_ahead_options {
   const live_knob* ranges_max = nullptr;      ///< in flight at once, including the one that a caller waits for; null: 1
   std::int64_t untouched = 0;                 ///< the value of `ranges_max` until it is set

@@ -153,6 +153,11 @@ void write_counts(metrics_writer& w, const std::vector<labeled_stage>& stages) {
        [](const site_report& s) { return s.first_bytes; });
   each({"sluice_stage_first_byte_seconds", "counter", "seconds", "The sum of the times from their open to that byte."},
        [](const site_report& s) { return seconds_of(s.first_byte_took); });
+  each({"sluice_stage_requests", "counter", nullptr, "Requests to servers that have begun to answer."},
+       [](const site_report& s) { return s.requests; });
+  each({"sluice_stage_request_first_byte_seconds", "counter", "seconds",
+        "The sum of the times from these requests to the first bytes of their answers."},
+       [](const site_report& s) { return seconds_of(s.answered_after); });
   each({"sluice_stage_memory_used_bytes", "gauge", "bytes", "Memory that the stage has charged now."},
        [](const site_report& s) {
          std::uint64_t sum = 0;

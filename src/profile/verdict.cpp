@@ -58,6 +58,15 @@ std::string thread_text(const site_report& s, const consumer_report& c) {
   return absl::StrCat(whose, ", because all threads for blocking calls are in use; raise blocking_threads_max");
 }
 
+/// How long the first byte takes; longer transfers have other remedies.
+std::string first_byte_text(const site_report& s) {
+  if (s.requests)
+    return absl::StrCat(", ", time_text(s.answered_after / s.requests), " for the first byte of each of its ",
+                        s.requests, " requests");
+  if (!s.first_bytes) return {};
+  return absl::StrCat(", ", time_text(s.first_byte_took / s.first_bytes), " for the first byte of a file");
+}
+
 /// The end of the verdict's line: what the cause does, and what helps.
 std::string explanation(limit_cause cause, const site_report& s, const consumer_report& c, const machine_use& m) {
   const std::string each = s.each > duration(0) ? absl::StrCat(", ", time_text(s.each), " for an element") : "";
@@ -73,12 +82,8 @@ std::string explanation(limit_cause cause, const site_report& s, const consumer_
     case limit_cause::disk:
       return absl::StrCat("it waits for the disk ", percent(share_of(s, wait_reason::disk, c.elapsed)), " of the time");
     case limit_cause::network:
-      return absl::StrCat(
-          "it waits for the network ", percent(share_of(s, wait_reason::network, c.elapsed)), " of the time",
-          s.first_bytes
-              ? absl::StrCat(", ", time_text(s.first_byte_took / s.first_bytes), " for the first byte of a file")
-              : std::string(),
-          "; read more files or ranges at once");
+      return absl::StrCat("it waits for the network ", percent(share_of(s, wait_reason::network, c.elapsed)),
+                          " of the time", first_byte_text(s), "; read more files or ranges at once");
     case limit_cause::pace: return "the plan itself demands this pace";
     case limit_cause::channel:
       return absl::StrCat("its channel is too small: it is full ", percent(share_of(s, wait_reason::room, c.elapsed)),

@@ -150,9 +150,15 @@ struct stage_counts::rare_counts {
   number reads_ns{0};           ///< the sum of their times: divided by the run's time, the mean number in flight
   number first_bytes{0};        ///< files whose first byte was waited for
   number first_byte_ns{0};      ///< from the open to the first byte
+  number requests{0};           ///< requests to a server that have begun to answer
+  number answered_ns{0};        ///< from these requests to the first bytes of their answers
 
   void add_read(duration took) noexcept { stage_counts::add(reads, reads_ns, took); }
   void add_first_byte(duration took) noexcept { stage_counts::add(first_bytes, first_byte_ns, took); }
+  void add_requests(std::uint64_t n, duration first_byte) noexcept {
+    stage_counts::add(requests, n);
+    stage_counts::add(answered_ns, static_cast<std::uint64_t>(first_byte.count()));
+  }
 };
 
 inline void stage_counts::add_wait(wait_reason why, duration took) noexcept {

@@ -67,6 +67,12 @@ struct read_advice {
   bool keep_read = false;  ///< keep the bytes that were read: reading them again takes as long as the first time
 };
 
+/// Requests to a server that have begun to answer.
+struct request_times {
+  std::uint64_t requests = 0;
+  duration first_byte{};  ///< the sum of the times until they did; the rest of an answer takes longer
+};
+
 /// An open file or stream, for reading. A file allows any number of reads in flight at once, a stream one.
 class file {
  public:
@@ -94,6 +100,9 @@ class file {
                                     time_point deadline = kNever) = 0;
 
   virtual read_advice advice() const noexcept { return {}; }
+  /// Returns the requests of this file that have begun to answer since the last call; none if it is not on a server.
+  /// Thread: any.
+  virtual request_times take_request_times() noexcept { return {}; }
 
   /// Reads only bytes that are available without waiting.
   virtual ready_read try_read_at(std::uint64_t offset, char* to, std::size_t n) noexcept = 0;

@@ -25,7 +25,8 @@
 //         dropped, or the whole file if it cannot be opened. Columns that are not read are not checked.
 // State:  number of the row group, and of the row in it. A resume reads the footer and that group again. A skip of whole
 //         groups reads nothing of them.
-// Memory: the compressed column chunks of one row group and what decoding them needs are charged to the budget.
+// Memory: the compressed column chunks of one row group and what decoding them needs are charged to the budget; those of
+//         later groups, one for each worker, only if ample memory is left.
 // Thread: rows are decoded on threads for blocking calls.
 // Streams: not read: the footer is at the end of a file.
 #pragma once

@@ -98,6 +98,8 @@ struct site_report {
   duration reads_took{};          ///< the sum of their times: divided by the run's time, the mean number in flight
   std::uint64_t first_bytes = 0;  ///< files whose first byte was waited for
   duration first_byte_took{};     ///< the sum of the times from the open to the first byte
+  std::uint64_t requests = 0;     ///< requests to servers that have begun to answer
+  duration answered_after{};      ///< the sum of the times from these requests to the first bytes of their answers
   /// Shares of the run's time, which sum to 1: it computes; it waits for its input, a file or the pace that the plan
   /// demands; it waits until its consumer takes more. All 0 if nothing was measured.
   double busy_share = 0, input_share = 0, blocked_share = 0;

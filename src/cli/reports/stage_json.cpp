@@ -95,6 +95,9 @@ json json_of(const site_report& s, duration elapsed) {
           {"reads_in_flight", run > 0 ? json(seconds_of(s.reads_took) / run) : json()},
           {"first_byte_seconds",
            s.first_bytes ? json(seconds_of(s.first_byte_took) / static_cast<double>(s.first_bytes)) : json()},
+          {"requests", s.requests},
+          {"request_first_byte_seconds",
+           s.requests ? json(seconds_of(s.answered_after) / static_cast<double>(s.requests)) : json()},
           {"memory_peak_bytes", peak},
           {"channels", channels_of(s)},
           {"knobs", std::move(knobs)}};

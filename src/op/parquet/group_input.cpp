@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "input/content_digest.hpp"
+#include "input/range_reader.hpp"
 #include "io/paths/file_router.hpp"
 #include "runtime/seen_inputs.hpp"
 #include "sluice/coro/stage_counts.hpp"
@@ -280,6 +281,7 @@ task<std::vector<file_part>> group_input::read(std::size_t set_number, std::size
   const duration took = run_->time->now() - began;
   if (reader && took > duration(0))
     reader->waited(took, detail::is_remote(o_.path) ? wait_reason::network : wait_reason::disk);
+  add_requests(site_.counts(), *file_);
   stage_counts::add(site_.counts().rare().read_bytes, bytes);
   co_return std::move(parts);
 }

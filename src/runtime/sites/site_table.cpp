@@ -76,6 +76,8 @@ void add_rare(site_report& r, const stage_counts::rare_counts& c) {
   r.reads_took = nanoseconds(read(c.reads_ns));
   r.first_bytes = read(c.first_bytes);
   r.first_byte_took = nanoseconds(read(c.first_byte_ns));
+  r.requests = read(c.requests);
+  r.answered_after = nanoseconds(read(c.answered_ns));
 }
 
 /// Appends an element to a short list.

@@ -91,6 +91,32 @@ TEST_CASE("the later first bytes arrive, the more ranges are in flight, unless t
   CHECK(connections(60ms, 3) <= 4);
 }
 
+TEST_CASE("the report has the time to the first byte of each request, without that of the bytes") {
+  http_options options;
+  options.hedge = false;
+  http_world w(20261130, options);
+  w.server.put("/part-0.txt", std::string(std::size_t{40} << 20, 'x'), "\"v\"");
+  deed late;
+  late.before = 60ms;
+  w.server.always(late);
+  fixed_length_options whole{.record_bytes = std::size_t{1} << 20};
+  auto s = fixed_length(url_of(0), whole).iterate(w.rt);
+  auto reading = [](auto& from, int& n) -> task<void> {
+    while (co_await from.next()) ++n;
+  };
+  int records = 0;
+  CHECK(w.run(reading(s, records)).ok());
+  CHECK(records == 40);
+  const run_report r = s.report();
+  const site_report& reader = r.sites.front();
+  CHECK(reader.name == "fixed_length");
+  CHECK(reader.requests == w.server.log().size());
+  CHECK(reader.requests > 3);
+  CHECK(reader.answered_after / static_cast<std::int64_t>(reader.requests) >= 60ms);
+  CHECK(reader.answered_after / static_cast<std::int64_t>(reader.requests) < 70ms);
+  CHECK(w.run(cleanup(std::move(s))).ok());
+}
+
 TEST_CASE("read-ahead stays within the budget") {
   http_world w;
   runtime small(w.world, {.workers = 1, .memory_budget_bytes = 8 << 20});

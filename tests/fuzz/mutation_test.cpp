@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random changes of the inputs of the corpus, without the guidance of libFuzzer, so that all lanes try some.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fuzz/target.hpp"
+
+namespace sluice::lib::mutation_test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The inputs of a target, in the order of their names.
+std::vector<std::string> inputs_of(const fuzz::target& t) {
+  const fs::path folder = fs::path(fs::exists("tests/fuzz/corpus") ? "." : "..") / "tests/fuzz/corpus" / t.name;
+  std::set<fs::path> files;
+  for (auto& entry : fs::directory_iterator(folder)) files.insert(entry.path());
+  std::vector<std::string> inputs;
+  for (auto& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    inputs.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  return inputs;
+}
+
+class mutator {
+ public:
+  mutator(const std::vector<std::string>& inputs, std::uint64_t seed) : inputs_(inputs), draw_(seed) {}
+
+  std::string next() {
+    std::string bytes = inputs_[below(inputs_.size())];
+    for (std::size_t changes = 1 + below(4); changes-- != 0;) change(bytes);
+    return bytes;
+  }
+
+ private:
+  std::size_t below(std::size_t n) { return n ? static_cast<std::size_t>(draw_() % n) : 0; }
+  void change(std::string& bytes) {
+    const std::size_t at = below(bytes.size()), n = std::min(1 + below(16), bytes.size() - at);
+    const std::string& other = inputs_[below(inputs_.size())];
+    switch (below(7)) {
+      case 0: return flip(bytes, at);
+      case 1: return bytes.resize(at);
+      case 2: return bytes.erase(at, n), void();
+      case 3: return bytes.insert(at, bytes.substr(below(bytes.size()), n)), void();
+      case 4: return bytes.replace(at, n, other, below(other.size()), n), void();
+      case 5: return bytes.replace(at, n, n, "\0\x01\x7f\x80\xff"[below(5)]), void();  // the bounds of whole numbers
+      default: return bytes.replace(at, n, random(n)), void();
+    }
+  }
+  void flip(std::string& bytes, std::size_t at) {
+    if (!bytes.empty()) bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(8)));
+  }
+  std::string random(std::size_t n) {
+    std::string bytes(n, '\0');
+    for (char& c : bytes) c = static_cast<char>(below(256));
+    return bytes;
+  }
+
+  const std::vector<std::string>& inputs_;
+  std::mt19937_64 draw_;
+};
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+TEST_CASE("changed inputs of the corpus are read or refused by each fuzz target") {
+  const std::uint64_t seed = number_from("SLUICE_TEST_SEED", 20261130),
+                      count = number_from("SLUICE_TEST_MUTATIONS", 300);
+  const char* only = std::getenv("SLUICE_TEST_TARGET");
+  std::uint64_t tried = 0;
+  for (auto& t : fuzz::targets()) {
+    if (only && t.name != only) continue;
+    const std::vector<std::string> inputs = inputs_of(t);
+    mutator changed(inputs, seed);
+    for (std::uint64_t i = 0; i != count; ++i, ++tried) {
+      const std::string input = changed.next();
+      try {
+        t.run(input);
+      } catch (const std::exception& why) {
+        FAIL(t.name << ", number " << i << " of the seed " << seed << ": " << why.what());
+      }
+    }
+  }
+  CHECK(tried >= count);
+}
+
+}  // namespace sluice::lib::mutation_test
