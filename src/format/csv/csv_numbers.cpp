@@ -72,9 +72,9 @@ bool is_plain_number(const csv_span& s, bool has_point) {
   return digits + points == length && digits != 0 && points <= 1 && (has_point || points == 0 || s.end[-1] == '.');
 }
 
-std::size_t check_all_plain(const csv_span* spans, std::size_t n, bool has_point) {
+std::size_t check_all_plain(const csv_usual_row& row, const csv_number_check* checks, std::size_t n) {
   std::size_t i = 0;
-  while (i != n && is_plain_number(spans[i], has_point)) ++i;
+  while (i != n && is_plain_number(row.field(checks[i].field), checks[i].has_point)) ++i;
   return i;
 }
 
@@ -136,7 +136,7 @@ __attribute__((target("avx2,bmi"))) std::size_t read_all_wide(const csv_span* sp
   return i;
 }
 
-/// The same as is_plain_number().
+/// The same as is_plain_number(). Its branches are right for nearly all fields; without them it takes a quarter more time.
 __attribute__((target("avx2,bmi"))) inline bool is_wide_plain(const csv_span& s, bool has_point) {
   const std::ptrdiff_t length = s.end - s.begin - (*s.begin == '-');
   const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.end - 16));
@@ -152,12 +152,11 @@ __attribute__((target("avx2,bmi"))) inline bool is_wide_plain(const csv_span& s,
   return (digits | points) == field && digits != 0 && wrong == 0;
 }
 
-__attribute__((target("avx2,bmi"))) std::size_t check_all_wide(const csv_span* spans, std::size_t n,
-                                                               const char* readable, bool has_point) {
+__attribute__((target("avx2,bmi"))) std::size_t check_all_wide(const csv_usual_row& row, const csv_number_check* checks,
+                                                               std::size_t n, const char* readable) {
+  if (row.begin - readable < 16) return check_all_plain(row, checks, n);
   std::size_t i = 0;
-  for (; i != n && spans[i].end - readable < 16; ++i)
-    if (!is_plain_number(spans[i], has_point)) return i;
-  while (i != n && is_wide_plain(spans[i], has_point)) ++i;
+  while (i != n && is_wide_plain(row.field(checks[i].field), checks[i].has_point)) ++i;
   return i;
 }
 bool can_read_wide() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"); }
@@ -167,8 +166,8 @@ bool can_read_wide() { return __builtin_cpu_supports("avx2") && __builtin_cpu_su
 template <class T> std::size_t read_all_wide(const csv_span* spans, std::size_t n, const char*, T* to) {
   return read_all_plain(spans, n, to);
 }
-std::size_t check_all_wide(const csv_span* spans, std::size_t n, const char*, bool has_point) {
-  return check_all_plain(spans, n, has_point);
+std::size_t check_all_wide(const csv_usual_row& row, const csv_number_check* checks, std::size_t n, const char*) {
+  return check_all_plain(row, checks, n);
 }
 bool can_read_wide() { return false; }
 
@@ -181,9 +180,10 @@ template <class T> std::size_t read_csv_numbers(const csv_span* spans, std::size
   return kWide ? read_all_wide(spans, n, readable, to) : read_all_plain(spans, n, to);
 }
 
-std::size_t check_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, bool has_point) {
+std::size_t check_csv_numbers(const csv_usual_row& row, const csv_number_check* checks, std::size_t n,
+                              const char* readable) {
   static const bool kWide = can_read_wide();
-  return kWide ? check_all_wide(spans, n, readable, has_point) : check_all_plain(spans, n, has_point);
+  return kWide ? check_all_wide(row, checks, n, readable) : check_all_plain(row, checks, n);
 }
 
 template std::size_t read_csv_numbers(const csv_span*, std::size_t, const char*, float*);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace sluice::lib::detail {
@@ -25,8 +26,26 @@ std::string_view csv_number_rule(std::string_view type, std::string_view field);
 /// read. Returns the number of fields up to the first that has another form, or is out of range.
 template <class T> std::size_t read_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, T* to);
 
-/// Returns the number of fields before the first one that is not such a number, or does not fit every T, without a
-/// conversion. `has_point`: a point may be among the digits: T is float or double, otherwise std::int64_t.
-std::size_t check_csv_numbers(const csv_span* spans, std::size_t n, const char* readable, bool has_point);
+/// A row without quotes: its first byte, and the places of the signs after its fields, which count from `bytes`.
+struct csv_usual_row {
+  const char* begin;
+  const char* bytes;
+  const std::uint32_t* ends;
+
+  csv_span field(std::size_t f) const { return {f == 0 ? begin : bytes + ends[f - 1] + 1, bytes + ends[f]}; }
+};
+
+/// A number that is checked, and not read. `has_point`: a point may be among the digits: its column is float or double,
+/// otherwise std::int64_t.
+struct csv_number_check {
+  std::uint32_t field;
+  std::uint32_t column;
+  bool has_point;
+};
+
+/// Returns the number of checks before the first one whose field is not such a number, or may not fit its column. Bytes from
+/// `readable` on up to each field's end may be read.
+std::size_t check_csv_numbers(const csv_usual_row& row, const csv_number_check* checks, std::size_t n,
+                              const char* readable);
 
 }  // namespace sluice::lib::detail

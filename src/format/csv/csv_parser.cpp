@@ -9,7 +9,7 @@
 
 #include "base/text/byte_order_mark.hpp"
 #include "format/csv/csv_fields.hpp"
-#include "format/csv/csv_numbers.hpp"
+#include "format/csv/csv_window.hpp"
 
 namespace sluice::lib {
 
@@ -27,22 +27,7 @@ std::string shown_field(std::string_view text) {
   return text.size() > kFieldShownBytes ? out + "…" : out;
 }
 
-bool is_line_end(char c) { return c == '\n' || c == '\r'; }
-
 }  // namespace
-
-/// A window with its tape.
-struct csv_parser::window_view {
-  std::string_view bytes;
-  const std::uint32_t* entries;
-  std::size_t entry_count;
-  std::uint32_t shift;
-  std::size_t indexed;  ///< the number of bytes in the tape
-  bool is_all;          ///< the file ends with the indexed bytes
-
-  std::size_t at(std::size_t entry) const { return entries[entry] - shift; }
-  char sign(std::size_t entry) const { return bytes[at(entry)]; }
-};
 
 csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
     : schema_(std::move(schema)), dialect_(std::move(dialect)), tape_(dialect_.delimiter, dialect_.quotes) {
@@ -70,6 +55,7 @@ csv_parser::csv_parser(csv_schema schema, csv_dialect dialect)
   fields_needed_ = column_of_field_.size();
   na_is_number_ = detail::is_csv_number(dtype::float64, dialect_.na);
   rows_most_ = std::clamp<std::size_t>(kValuesHeld / (columns_.size() + 1), 1, kRowsMax);
+  choose_checks();
 }
 
 std::string csv_parser::in_line() const { return line_ ? absl::StrCat("line ", line_, ": ") : std::string(); }
@@ -78,7 +64,7 @@ std::string csv_parser::in_line() const { return line_ ? absl::StrCat("line ", l
 
 /// Moves after the next line end, whatever precedes it. Returns false if there is none yet.
 bool csv_parser::pass_line(const window_view& w, place& p) const {
-  while (p.entry != w.entry_count && !is_line_end(w.sign(p.entry))) ++p.entry;
+  while (p.entry != w.entry_count && !is_csv_line_end(w.sign(p.entry))) ++p.entry;
   if (p.entry != w.entry_count) return end_line(w, p) == found_row::whole;
   p.at = w.indexed;
   return w.is_all;
@@ -175,7 +161,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
     }
     if (++field_count_ <= kept) fields_.push_back(f);
     if (p.entry == w.entry_count) return w.is_all ? found_row::whole : found_row::incomplete;
-    if (is_line_end(w.sign(p.entry))) return end_line(w, p);
+    if (is_csv_line_end(w.sign(p.entry))) return end_line(w, p);
     ++p.entry;
     ++p.at;
   }
@@ -189,7 +175,7 @@ csv_parser::found_row csv_parser::next_fields(const window_view& w, place& p, st
 csv_parser::found_row csv_parser::next_row(const window_view& w, place& p, status& why) {
   if (p.at == w.indexed) return w.is_all ? found_row::ended : found_row::incomplete;
   const char first = w.bytes[p.at];
-  if (is_line_end(first)) return end_line(w, p) == found_row::whole ? found_row::empty : found_row::incomplete;
+  if (is_csv_line_end(first)) return end_line(w, p) == found_row::whole ? found_row::empty : found_row::incomplete;
   if (dialect_.comment && first == dialect_.comment) return pass_line(w, p) ? found_row::empty : found_row::incomplete;
   return next_fields(w, p, why);
 }
@@ -217,15 +203,14 @@ csv_scan csv_parser::scan(std::string_view window, std::uint64_t offset, bool la
       }
       place next = p;
       status why;
-      end = next_row(w, next, why);
+      end = is_incomplete(w, p) ? found_row::incomplete : next_row(w, next, why);
       if (end == found_row::incomplete || end == found_row::ended) break;
       if (Keep && end == found_row::whole) why = read_row(s.rows);
-      if (!why.ok() && Keep) {
-        if (s.used_bytes) break;  // rows before it are delivered first
+      if constexpr (Keep) {
+        if (!why.ok() && s.used_bytes) break;  // rows before it are delivered first
+        if (!why.ok()) s.damaged_bytes = next.at - p.at;
         s.why = std::move(why);
-        s.damaged_bytes = next.at - p.at;
-      }
-      if constexpr (!Keep) {
+      } else {
         s.broken = std::move(why);
         if (end != found_row::empty) {
           row_line_ = line_;
@@ -303,95 +288,6 @@ bool csv_parser::read_field(parsed_column& c, std::string_view text, std::size_t
     case dtype::int64: return number(std::type_identity<std::int64_t>());
     default: return detail::with_csv_number(c.is.values, number);
   }
-}
-
-/// Stores rows without quotes and with the usual number of fields, from p on, in run_, and the place after them.
-std::size_t csv_parser::find_run(const window_view& w, place p, std::size_t rows_max) {
-  const std::size_t fields = column_of_field_.size();
-  const char* const bytes = w.bytes.data() - w.shift;  // entries count from there
-  if (run_.size() <= rows_max) run_.resize(rows_max + 1);
-  std::size_t n = 0;
-  for (; n != rows_max; ++n) {
-    run_[n] = p;
-    if (w.entry_count - p.entry < fields || p.at == w.indexed) break;
-    const char first = w.bytes[p.at];
-    bool is_usual = first != dialect_.comment && !is_line_end(first);
-    const std::uint32_t* entry = w.entries + p.entry;
-    for (std::size_t f = 0; f + 1 != fields; ++f) is_usual &= bytes[entry[f]] == dialect_.delimiter;
-    const std::size_t end = entry[fields - 1] - w.shift;
-    if (!is_usual || !is_line_end(w.bytes[end])) break;
-    p.entry += fields - 1;
-    if (w.bytes[end] == '\n') p = {end + 1, p.entry + 1};
-    else if (end_line(w, p) != found_row::whole) break;
-  }
-  run_[n] = n == rows_max ? p : run_[n];
-  return n;
-}
-
-/// Reads rows of the run as numbers of type T, beginning with number `from`. Returns how many have the usual form.
-template <class T>
-std::size_t csv_parser::read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n,
-                                 std::size_t row) {
-  if (na_is_number_) return 0;
-  if (c.is.use == column_use::checked && !std::is_same_v<T, std::int32_t>)
-    return detail::check_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), std::is_floating_point_v<T>);
-  T* to = reinterpret_cast<T*>(c.numbers.data()) + row + from;
-  return detail::read_csv_numbers(spans_.data() + from, n - from, w.bytes.data(), to);
-}
-
-/// Returns the number of the run's rows before the first one whose field `f` has no text.
-std::size_t csv_parser::check_texts(const window_view& w, std::size_t f, std::size_t n) const {
-  for (std::size_t i = 0; i != n; ++i) {
-    const std::size_t entry = run_[i].entry + f, begin = f == 0 ? run_[i].at : w.at(entry - 1) + 1;
-    const std::size_t bytes = w.at(entry) - begin;
-    if (bytes == 0 || (!dialect_.na.empty() && w.bytes.substr(begin, bytes) == dialect_.na)) return i;
-  }
-  return n;
-}
-
-/// Stores field `f` of the run's rows as values of column c. Returns the number of valid rows.
-std::size_t csv_parser::read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n,
-                                    std::size_t row) {
-  if (c.is.use == column_use::checked && !c.value_bytes) return check_texts(w, f, n);
-  if (spans_.size() < n) spans_.resize(n);
-  const char* const bytes = w.bytes.data();
-  for (std::size_t i = 0; i != n; ++i) {
-    const std::size_t entry = run_[i].entry + f;
-    spans_[i] = {bytes + (f == 0 ? run_[i].at : w.at(entry - 1) + 1), bytes + w.at(entry)};
-  }
-  for (std::size_t i = 0; i != n;) {
-    std::size_t usual = 0;
-    switch (c.is.values) {
-      case dtype::float32: usual = read_run<float>(c, w, i, n, row); break;
-      case dtype::float64: usual = read_run<double>(c, w, i, n, row); break;
-      case dtype::int64: usual = read_run<std::int64_t>(c, w, i, n, row); break;
-      case dtype::int32: usual = read_run<std::int32_t>(c, w, i, n, row); break;
-      default: break;
-    }
-    const bool notes_valid = c.is.is_optional && c.is.use == column_use::built;
-    for (const std::size_t end = i + usual; notes_valid && i != end; ++i) set_valid(c, row + i);
-    if (!notes_valid) i += usual;
-    if (i == n) break;
-    const csv_span& s = spans_[i];
-    if (!read_field(c, {s.begin, static_cast<std::size_t>(s.end - s.begin)}, row + i)) return i;
-    ++i;
-  }
-  return n;
-}
-
-/// Reads usual rows as long as all their fields are valid. p is after them then.
-std::size_t csv_parser::usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max) {
-  // A field with an escape character may have any sign.
-  const std::size_t found =
-      columns_.empty() || dialect_.escape != 0 ? 0 : find_run(w, p, std::min(rows_max, run_most_));
-  std::size_t n = found;
-  for (std::size_t f = 0; n != 0 && f != column_of_field_.size(); ++f) {
-    const std::int32_t k = column_of_field_[f];
-    if (k >= 0) n = read_column(columns_[static_cast<std::size_t>(k)], w, f, n, row);
-  }
-  run_most_ = n == found ? std::min(2 * run_most_, kRowsMax) : std::max<std::size_t>(1, n);
-  if (n != 0) p = run_[n];
-  return n;
 }
 
 status csv_parser::wrong_field(const parsed_column& c, std::string_view text) const {
@@ -493,6 +389,7 @@ csv_scan csv_parser::read_header(std::string_view window, bool last) {
     }
     if (columns_[k].is.use != column_use::skipped) column_of_field_[at->second] = static_cast<std::int32_t>(k);
   }
+  choose_checks();
   return s;
 }
 

@@ -101,6 +101,7 @@ class csv_parser {
     std::vector<std::uint8_t> valid{};  ///< bits, for an optional
     std::vector<char> otherwise{};      ///< the default of a number
     bool is_absent = false;             ///< the header does not have it: it is optional, and has no values
+    bool is_checked_by_row = false;     ///< by check_rows(), and not by read_column()
   };
   using csv_span = detail::csv_span;
   /// The place in the window, and in the tape, at which a row begins.
@@ -120,7 +121,9 @@ class csv_parser {
   template <bool Keep> csv_scan scan(std::string_view window, std::uint64_t offset, bool last, std::uint64_t rows_max);
   std::size_t usual_rows(const window_view& w, place& p, std::size_t row, std::size_t rows_max);
   std::size_t find_run(const window_view& w, place p, std::size_t rows_max);
-  std::size_t check_texts(const window_view& w, std::size_t f, std::size_t n) const;
+  bool is_incomplete(const window_view& w, const place& p) const;
+  void choose_checks();
+  std::size_t check_rows(const window_view& w, std::size_t n, std::size_t row);
   std::size_t read_column(parsed_column& c, const window_view& w, std::size_t f, std::size_t n, std::size_t row);
   template <class T>
   std::size_t read_run(parsed_column& c, const window_view& w, std::size_t from, std::size_t n, std::size_t row);
@@ -143,10 +146,12 @@ class csv_parser {
   /// the number of fields of the row in fields_, which stores only fields that may be needed
   std::size_t field_count_ = 0;
   bool na_is_number_ = false;
-  std::vector<place> run_{};         ///< the places of usual rows, and their end
-  std::vector<csv_span> spans_{};    ///< the places of one column's fields
-  std::size_t run_most_ = kRowsMax;  ///< lower if rows are bad, so that few are read twice
-  std::vector<csv_field> fields_{};  ///< the fields of an unusual row
+  std::vector<place> run_{};  ///< the places of usual rows, and their end
+  std::vector<detail::csv_number_check> number_checks_{};
+  std::vector<std::uint32_t> text_checks_{};  ///< fields that must not be empty
+  std::vector<csv_span> spans_{};             ///< the places of one column's fields
+  std::size_t run_most_ = kRowsMax;           ///< lower if rows are bad, so that few are read twice
+  std::vector<csv_field> fields_{};           ///< the fields of an unusual row
   std::deque<std::string> unquoted_{};
   std::size_t unquoted_used_ = 0;
   std::size_t rows_ = 0;

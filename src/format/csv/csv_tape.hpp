@@ -15,6 +15,8 @@
 #include <memory>
 #include <string_view>
 
+#include "format/csv/csv_sign_index.hpp"
+
 namespace sluice::lib {
 
 class csv_tape {
@@ -28,7 +30,8 @@ class csv_tape {
   static constexpr std::size_t kRowEntriesMax = std::size_t{4} << 20;
 
   /// `quotes`: '"' is an entry, too.
-  csv_tape(char delimiter, bool quotes) : delimiter_(delimiter), quotes_(quotes) {}
+  csv_tape(char delimiter, bool quotes)
+      : index_(best_csv_sign_index({.delimiter = delimiter, .quote = quotes ? '"' : delimiter})) {}
 
   /// Starts at this byte of the file, from which places are counted.
   void go_to(std::uint64_t offset);
@@ -51,8 +54,7 @@ class csv_tape {
 
   void make_room(std::size_t n);
 
-  char delimiter_;
-  bool quotes_;
+  csv_sign_index index_;
   std::unique_ptr<std::uint32_t[]> entries_{};  ///< offsets from base_; not initialised after count_
   std::size_t head_ = 0, count_ = 0, capacity_ = 0;
   std::uint64_t base_ = 0, end_ = 0;  ///< offsets in the file
