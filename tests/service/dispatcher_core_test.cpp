@@ -17,6 +17,8 @@
 namespace sluice::lib::dispatcher_core_test {
 namespace {
 
+const std::string kTakenOver = "another dispatcher has taken over the store; give each dispatcher a store of its own";
+
 TEST_CASE("a dataset id, and a job name, mean one dataset and one mode") {
   driver d;
   d.open("c");
@@ -257,7 +259,7 @@ TEST_CASE("a dispatcher that is not used notices that another one has taken over
   d.store = newer.store;
   d.now += std::chrono::seconds(5);
   d.step({dispatcher_event::woken{}});
-  CHECK(d.stopped.to_string() == "failed_precondition: another dispatcher has taken over");
+  CHECK(d.stopped.to_string() == "failed_precondition: " + kTakenOver);
 }
 
 TEST_CASE("reads that a worker does not name are no load for it") {
@@ -406,9 +408,9 @@ TEST_CASE("a dispatcher stops when another one has taken over") {
   d.holds_commits = true;
   const auto call = d.send(driver::request("c2"));
   d.step({dispatcher_event::commit_ended{d.commits.back().id, {}, 0}});
-  CHECK(d.reply<open_job_request>(call).why().to_string() == "unavailable: another dispatcher has taken over");
-  CHECK(d.stopped.to_string() == "failed_precondition: another dispatcher has taken over");
-  CHECK(d.refusal(next_split_request{it, "c", 0}) == "unavailable: another dispatcher has taken over");
+  CHECK(d.reply<open_job_request>(call).why().to_string() == "unavailable: " + kTakenOver);
+  CHECK(d.stopped.to_string() == "failed_precondition: " + kTakenOver);
+  CHECK(d.refusal(next_split_request{it, "c", 0}) == "unavailable: " + kTakenOver);
 }
 
 TEST_CASE("a damaged store is refused, and its key named") {

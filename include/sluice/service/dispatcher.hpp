@@ -12,7 +12,8 @@
 //
 // Store:  without one, the state is in memory, and a new dispatcher knows nothing of the jobs of the one before. With
 //         "sqlite:PATH" a new dispatcher continues: its consumers get the splits that they had, and none twice. Of two
-//         dispatchers over one store the later one works, and the other one stops.
+//         dispatchers over one store the later one works, and the other one stops: its calls fail, and why_stopped() has the
+//         reason. A dispatcher that cannot listen leaves the store as it is.
 // Errors: the constructor and start() throw invalid_argument (not an address, an unknown kind of store), unavailable (the
 //         address is in use, the store cannot be opened), failed_precondition: the program has registered no transport
 //         (io/open_transport.hpp), or no SQLite (io/sqlite_rows.hpp).
@@ -21,6 +22,7 @@
 // See:    docs/service.md.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +41,8 @@ struct dispatcher_config {
   duration worker_lease = std::chrono::seconds(3);  ///< a worker that is silent for longer gets no splits
   /// The splits of a job that has ended are forgotten after this time; 0: never.
   duration keep_finished = std::chrono::minutes(5);
+  /// Called once, when why_stopped() has an error. On a thread of the runtime; must not wait.
+  std::function<void()> on_stopped = {};
 };
 
 class dispatcher {

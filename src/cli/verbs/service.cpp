@@ -39,9 +39,11 @@ class stop_signals {
  public:
   stop_signals() {
     sigemptyset(&set_);
-    for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set_, s);
+    for (const int s : {SIGTERM, SIGINT, SIGHUP, kOwn}) sigaddset(&set_, s);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   }
+  /// Ends wait(). Thread: any.
+  static void end_wait() { kill(getpid(), kOwn); }
   void wait() const {
     int got = 0;
     sigwait(&set_, &got);
@@ -49,6 +51,7 @@ class stop_signals {
   }
 
  private:
+  static constexpr int kOwn = SIGURG;  ///< the system ignores it where it is not blocked: it ends nothing else
   sigset_t set_;
 };
 
@@ -120,6 +123,12 @@ void check_path_of(const std::string& store) {
                   .in_file(store));
 }
 
+/// The error of a dispatcher that can do nothing any more.
+status ended_error(const status& why, const std::string& address, const std::string& store) {
+  return why.with_message(
+      absl::StrCat("dispatcher ", address, " with --store ", store, " ends: ", std::string(why.message())));
+}
+
 /// Reports an address that this machine does not have as an error of the arguments.
 [[noreturn]] void fail_to_listen(const error& e, const std::string& address) {
   if (e.why().message().find("Cannot assign requested address") == std::string_view::npos) throw e;
@@ -138,10 +147,13 @@ int dispatcher_verb(const dispatcher_arguments& a) try {
   c.store = a.store;
   c.workers = a.workers;
   if (!a.store.empty()) check_path_of(a.store);
+  c.on_stopped = stop_signals::end_wait;
   dispatcher d(rt, c);
   announce(d.address(), a.address_file);
   signals.wait();
+  const status why = d.why_stopped();
   sync_wait(rt, d.close());
+  if (!why.ok()) throw error(ended_error(why, d.address(), a.store));
   return kOk;
 } catch (const error& e) { fail_to_listen(e, a.listen); }
 

@@ -139,7 +139,9 @@ void commit_log::epoch_read(const dispatcher_event::store_listed& e, time_point 
     return put_back();
   }
   if (phase_ == phase::leading || phase_ == phase::loading)
-    return stop(failed_precondition_error("another dispatcher has taken over"), out);
+    return stop(failed_precondition_error(
+                    "another dispatcher has taken over the store; give each dispatcher a store of its own"),
+                out);
   if (status damaged = take_over(entry); !damaged.ok()) stop(damaged, out);
 }
 

@@ -65,10 +65,13 @@ task<dispatcher> dispatcher::start(runtime& rt, dispatcher_config c) {
   o.remove_finished = std::nullopt;
   if (c.keep_finished != duration()) o.remove_finished = c.keep_finished;
   std::shared_ptr<meta_store> store = open_meta_store(c.store, rt);
-  made->host = std::make_shared<dispatcher_host>(made->process.run, std::move(store), std::move(o));
-  made->host->start();
-  auto serving = made->process.serve(std::move(c.listen), *made->host, made->host);
-  made->address = co_await serving;
+  made->host =
+      std::make_shared<dispatcher_host>(made->process.run, std::move(store), std::move(o), std::move(c.on_stopped));
+  auto opening = made->process.listen(std::move(c.listen), *made->host);
+  std::unique_ptr<message_server> server = co_await opening;
+  made->address = server->address();
+  made->host->start();  // takes the store over, which a dispatcher that cannot be reached must not do
+  made->process.serve(std::move(server), made->host);
   co_return dispatcher(std::move(made));
 }
 

@@ -37,8 +37,10 @@ class dispatcher_host::waiting_call {
 };
 
 dispatcher_host::dispatcher_host(std::shared_ptr<run_context> run, std::shared_ptr<meta_store> store,
-                                 dispatcher_options options)
-    : core_loop(std::move(run), dispatcher_core(std::move(options))), store_(std::move(store)) {}
+                                 dispatcher_options options, std::function<void()> on_stopped)
+    : core_loop(std::move(run), dispatcher_core(std::move(options))),
+      store_(std::move(store)),
+      on_stopped_(std::move(on_stopped)) {}
 
 task<std::string> dispatcher_host::on_call(std::string method, std::string text) {
   result<service_request> request = request_from_json(method, text);
@@ -73,8 +75,11 @@ void dispatcher_host::perform(dispatcher_action& a) {
   else if (auto* waking = std::get_if<dispatcher_action::wake_at>(&a.what))
     wake_at<dispatcher_event::woken>(waking->when);
   else if (auto* stopping = std::get_if<dispatcher_action::stop>(&a.what)) {
-    mutex_lock lock(calls_mutex_);
-    stopped_ = stopping->why;
+    {
+      mutex_lock lock(calls_mutex_);
+      stopped_ = stopping->why;
+    }
+    if (on_stopped_) on_stopped_();
   }
 }
 

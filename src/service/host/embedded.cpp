@@ -30,7 +30,7 @@ run_task start_embedded(std::shared_ptr<run_context>& run, std::shared_ptr<messa
   o.has_fixed_workers_only = true;
   auto dispatcher = std::make_shared<dispatcher_host>(run, make_memory_meta_store(), std::move(o));
   dispatcher->start();
-  auto serving = process.serve(std::string(kDispatcherName), *dispatcher, dispatcher);
+  auto serving = process.serve_at(std::string(kDispatcherName), *dispatcher, dispatcher);
   auto served = co_await serving.as_result();
   for (std::int64_t i = 0; served.ok() && i != workers; ++i) {
     worker_options w;
@@ -41,7 +41,7 @@ run_task start_embedded(std::shared_ptr<run_context>& run, std::shared_ptr<messa
     w.process = name_of_process();
     auto link = std::make_shared<service_link>(process.transport, std::string(kDispatcherName), duration());
     auto host = std::make_shared<worker_host>(run, std::move(link));
-    auto listening = process.serve(w.address, *host, host);
+    auto listening = process.serve_at(w.address, *host, host);
     served = co_await listening.as_result();
     if (!served.ok()) break;
     host->serve_locally(w.address);

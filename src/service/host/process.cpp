@@ -39,13 +39,23 @@ const std::string& name_of_process() {
   return *name;
 }
 
-task<std::string> service_process::serve(std::string listen, message_handler& handler,
-                                         std::shared_ptr<void> owner) const {
+task<std::unique_ptr<message_server>> service_process::listen(std::string listen, message_handler& handler) const {
   auto opening = transport->listen(std::move(listen), handler);
   std::unique_ptr<message_server> server = co_await opening;
-  std::string address = server->address();
+  co_return std::move(server);
+}
+
+void service_process::serve(std::unique_ptr<message_server> server, std::shared_ptr<void> owner) const {
   std::shared_ptr<run_context> mine = run;
   serve_until_stop(mine, transport, std::move(owner), std::move(server));
+}
+
+task<std::string> service_process::serve_at(std::string at, message_handler& handler,
+                                            std::shared_ptr<void> owner) const {
+  auto opening = listen(std::move(at), handler);
+  std::unique_ptr<message_server> server = co_await opening;
+  std::string address = server->address();
+  serve(std::move(server), std::move(owner));
   co_return address;
 }
 

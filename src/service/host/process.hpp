@@ -21,8 +21,13 @@ struct service_process {
   std::shared_ptr<run_context> run;
   std::shared_ptr<message_transport> transport;
 
-  /// Serves `handler` at `listen` until the run is stopped. Returns the address. `owner` keeps the handler alive.
-  task<std::string> serve(std::string listen, message_handler& handler, std::shared_ptr<void> owner) const;
+  /// Listens at `listen`. Clients that call wait until serve(). The server must be passed to serve() or destroyed before the
+  /// handler and the transport.
+  task<std::unique_ptr<message_server>> listen(std::string listen, message_handler& handler) const;
+  /// Serves until the run is stopped. `owner` keeps the handler alive.
+  void serve(std::unique_ptr<message_server> server, std::shared_ptr<void> owner) const;
+  /// Listens and serves. Returns the address.
+  task<std::string> serve_at(std::string listen, message_handler& handler, std::shared_ptr<void> owner) const;
   /// Stops the run, and waits until none of its tasks is left.
   task<> close() const;
 };

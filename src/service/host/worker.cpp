@@ -39,7 +39,7 @@ task<worker> worker::start(runtime& rt, std::string dispatcher, worker_config c)
   made->process = {rt.new_run(), transport_of(rt)};
   auto link = std::make_shared<service_link>(made->process.transport, std::move(dispatcher), duration());
   made->host = std::make_shared<worker_host>(made->process.run, std::move(link));
-  auto serving = made->process.serve(std::move(c.listen), *made->host, made->host);
+  auto serving = made->process.serve_at(std::move(c.listen), *made->host, made->host);
   const std::string listening = co_await serving;
   worker_options o;
   o.address = made->address = public_address(c.address, listening);
