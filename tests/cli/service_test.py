@@ -67,6 +67,17 @@ class Service(ServiceTest):
         self.assertIn("consumer 'rank' of job 'train' is in use by another live consumer", errors)
         self.assertIn("Give each consumer of a job a name of its own", errors)
 
+    def test_patience_ends_the_wait_for_a_silent_consumer_of_the_job(self):
+        _, address = self.start("dispatcher")
+        self.start("worker", "--dispatcher", address)
+        plan = f'range(200) | filter(it >= 0) | sleep(10ms) | distribute("{address}", splits=2, splits_at_once=1, job="j"'
+        first = self.consume(f'{plan}, consumer="rank0")')
+        first.stdout.readline()
+        with self.paused(first):
+            message = self.fails(75, "run", f'{plan}, consumer="rank1", patience=1s)', "--output", "null")
+        self.assertRegex(message, r"no split has come for \d+ ms: 1 split is with other consumers: split 0 has been with rank0 for \d+ s, "
+                                  r"and that consumer was silent for the last \d+ s; silence_max=")
+
     def test_workers_in_one_process_are_bounded(self):
         message = self.fails(2, "run", "range(10) | distribute(workers=100000)")
         self.assertIn("workers must be at most 1024, and is 100000", message)

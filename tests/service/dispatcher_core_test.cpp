@@ -262,6 +262,25 @@ TEST_CASE("a dispatcher that is not used notices that another one has taken over
   CHECK(d.stopped.to_string() == "failed_precondition: " + kTakenOver);
 }
 
+TEST_CASE("a call that waits for other consumers is answered with the one that was silent for longest, and its split") {
+  driver d;
+  const std::string it = d.open("c1");
+  d.open("c2");
+  d.beat("w:1");
+  d.send(next_split_request{it, "c1", 0});
+  d.listed({"a"});
+  d.now += std::chrono::seconds(20);
+  const auto call = d.send(next_split_request{it, "c2", 0});
+  d.now += std::chrono::seconds(2);
+  d.step({dispatcher_event::woken{}});
+  const auto wait = d.reply<next_split_request>(call);
+  CHECK(wait->kind == split_answer::wait);
+  CHECK(wait->silent_ms == 22'000u);
+  CHECK(wait->why ==
+        "1 split is with other consumers: split 0 has been with c1 for 22 s, and that consumer was silent for the last "
+        "22 s; silence_max=… gives splits of a silent consumer to others");
+}
+
 TEST_CASE("reads that a worker does not name are no load for it") {
   driver d;
   d.beat("w1");

@@ -285,6 +285,27 @@ TEST_CASE("a consumer says once that it waits for other consumers, or for the di
   CHECK(alone.has<consumer_action::no_answer>());
 }
 
+TEST_CASE("a consumer without a split fails after the limit if another one that has splits was silent for as long") {
+  next_split_reply wait{.payload = {}, .worker = {}, .why = "split 3 has been with c2 for 95 s"};
+  const auto outcome = [&](seconds patience, seconds silent, bool has_split) {
+    consuming c;
+    c.core = consumer_core({.iteration = "3.1", .consumer = "c", .give_up_after = patience, .delays = {}});
+    if (has_split) c.step({consumer_event::delivered{1, 5}});
+    c.step({consumer_event::wanted{0}});
+    c.now += seconds(20);
+    wait.silent_ms = static_cast<std::uint64_t>(milliseconds(silent).count());
+    c.step({consumer_event::replied{c.id, service_reply(wait)}});
+    if (!c.has<consumer_action::fail>()) return std::string("waits");
+    return std::get<consumer_action::fail>(c.last.at(0).what).why.to_string();
+  };
+  CHECK(outcome(seconds(10), seconds(15), false) ==
+        "deadline_exceeded: no split has come for 20000 ms: split 3 has been with c2 for 95 s");
+  CHECK(outcome(seconds(10), seconds(15), true) == "waits");  // the elements of its own split come first
+  CHECK(outcome(seconds(10), seconds(5), false) == "waits");
+  CHECK(outcome(seconds(30), seconds(95), false) == "waits");
+  CHECK(outcome(seconds(1), seconds(2), false) == "waits");  // a consumer that lives is heard of each second
+}
+
 TEST_CASE("a worker replaces a read by a later attempt, refuses an earlier one, and drains") {
   worker_core w({.address = "w:1", .incarnation = 1, .host = {}, .tags = {}});
   const time_point now(std::chrono::hours(1));

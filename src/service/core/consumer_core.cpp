@@ -89,6 +89,12 @@ void consumer_core::answered(const next_split_reply& r, time_point now, actions&
   if (r.kind == split_answer::wait) {
     // Splits that this consumer reads meanwhile have a watch of their own.
     const duration waited = now - std::max(wanted_since_, nothing_since_);
+    const duration silent = std::chrono::milliseconds(r.silent_ms.value_or(0));
+    if (r.why && options_.give_up_after && open_.empty() && silent >= options_.other_lease &&
+        std::min(waited, silent) >= *options_.give_up_after)
+      return fail(status(status_code::deadline_exceeded,
+                         absl::StrCat("no split has come for ", milliseconds_of(waited), " ms: ", *r.why)),
+                  out);
     if (r.why && waits_.empty() && !has_said_it_waits_ && waited >= options_.stuck_after) {
       has_said_it_waits_ = true;
       out.push_back({consumer_action::waits_for_others{*r.why, waited}});

@@ -10,6 +10,8 @@
 // Calls:  a call that fails with unavailable or deadline_exceeded, or has no reply in time, is sent again with a new id,
 //         until `give_up_after` without a reply of the dispatcher. Every other error is the dispatcher's answer, and fails
 //         the consumer. Replies to earlier ids are ignored.
+// Others: a consumer that has no split, and waits for those of another one, fails when it has waited for `give_up_after`, and
+//         the other one was silent for as long. It waits without end for one that lives.
 // Resume: the report of a finished split may be lost with the process. A consumer that resumes therefore says which ordinals
 //         were finished at its checkpoint.
 // Watch:  a consumer that waits for elements, and gets none of any split, is stuck: `stuck` names the split. The clock of this
@@ -44,6 +46,8 @@ struct consumer_options {
   bool ends_job = false;                            ///< of close_consumer_request
   duration stuck_after = std::chrono::seconds(30);  ///< without an element or a finished split, while it waits for one
   duration silent_after = std::chrono::seconds(2);  ///< of the dispatcher
+  duration other_lease =
+      std::chrono::seconds(3);  ///< another consumer that was silent for less may live: see heartbeat
   retry_delays delays = {};
   std::uint64_t seed = 0;
 };

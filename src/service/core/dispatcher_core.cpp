@@ -145,7 +145,7 @@ void dispatcher_core::expire(time_point now) {
       if (!due(h.until)) return false;
       next_split_reply wait;
       wait.dispatcher_epoch = epoch();
-      wait.why = why_wait(*it, h.request.consumer, now);
+      explain_wait(*it, h.request.consumer, now, wait);
       answers_.emplace_back(h.call, service_reply(std::move(wait)));
       return true;
     });

@@ -135,8 +135,8 @@ class dispatcher_core {
   void count_empty(iteration& it, std::uint64_t split);
   void close(iteration& it, split_consumer& c, time_point now);
   void remove(iteration& it);
-  /// Says which consumer a consumer waits for whose job has no split for it; nullopt: for none.
-  static std::optional<std::string> why_wait(iteration& it, const std::string& consumer, time_point now);
+  /// Adds to the reply which consumer a consumer waits for whose job has no split for it, if it waits for one.
+  void explain_wait(iteration& it, const std::string& consumer, time_point now, next_split_reply& wait);
   /// Removes an iteration of a job that nobody can open again, and its records.
   void end(iteration& it);
   void answer_removed(iteration& it);

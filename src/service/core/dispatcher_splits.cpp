@@ -194,7 +194,7 @@ void dispatcher_core::close(iteration& it, split_consumer& c, time_point now) {
   serve_waiting(it, now);
 }
 
-std::optional<std::string> dispatcher_core::why_wait(iteration& it, const std::string& consumer, time_point now) {
+void dispatcher_core::explain_wait(iteration& it, const std::string& consumer, time_point now, next_split_reply& wait) {
   const split_consumer* longest = nullptr;
   std::size_t splits = 0;
   for (const split_consumer* c : it.splits.consumers()) {
@@ -202,11 +202,17 @@ std::optional<std::string> dispatcher_core::why_wait(iteration& it, const std::s
     splits += c->open.size();
     if (!longest || c->last_seen < longest->last_seen) longest = c;
   }
-  if (!longest) return std::nullopt;
-  const auto silent = std::chrono::duration_cast<std::chrono::seconds>(now - longest->last_seen).count();
-  return absl::StrCat(splits, splits == 1 ? " split is" : " splits are", " with other consumers: split ",
-                      *longest->open.begin(), " with ", longest->name, ", which was silent for the last ", silent,
-                      " s; silence_max=… gives splits of a silent consumer to others");
+  if (!longest) return;
+  const auto seconds = [](duration d) { return std::chrono::duration_cast<std::chrono::seconds>(d).count(); };
+  const duration silent = now - longest->last_seen;
+  const std::uint64_t split = *longest->open.begin();
+  const placed_read* placed = workers_.placed({it.id, split, longest->name});
+  const duration held = std::max(silent, placed ? now - placed->since : silent);
+  wait.silent_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(silent).count());
+  wait.why = absl::StrCat(splits, splits == 1 ? " split is" : " splits are", " with other consumers: split ", split,
+                          " has been with ", longest->name, " for ", seconds(held),
+                          " s, and that consumer was silent for the last ", seconds(silent),
+                          " s; silence_max=… gives splits of a silent consumer to others");
 }
 
 void dispatcher_core::end(iteration& it) {

@@ -119,7 +119,8 @@ struct next_split_reply {
   std::string worker;     ///< address; empty: none is known now, so `place` asks for one
   bool is_local = false;  ///< the worker is on the consumer's machine
   std::uint64_t dispatcher_epoch = 0;
-  std::optional<std::string> why = {};  ///< for `wait`: which splits of other consumers are not done
+  std::optional<std::string> why = {};          ///< for `wait`: which splits of other consumers are not done
+  std::optional<std::uint64_t> silent_ms = {};  ///< with `why`: since the last call of the consumer that it names
 };
 
 /// Returns a worker for a split, another one than `failed` if possible. The dispatcher answers when a worker exists, or
