@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two live consumers of one name in a job: the last one that has begun gets the splits, and the other one an error.
+#include <absl/strings/str_cat.h>
+
 #include <catch2/catch.hpp>
 
 #include <string>
@@ -45,6 +47,22 @@ TEST_CASE("calls of a consumer are refused after another one of its name has beg
   CHECK(d.ask(done)->released.empty());
 }
 
+TEST_CASE("each start of a consumer has a greater number than those before, also after a dispatcher's restart") {
+  driver d;
+  d.open("c1");
+  auto opens = driver::request("c0");
+  CHECK(!d.ask(opens)->start);  // an older consumer
+  opens.incarnation = 1;
+  const auto first = d.ask(opens)->start;
+  CHECK(d.ask(opens)->start == first);  // a call that is repeated
+  opens.incarnation = 2;
+  const auto second = d.ask(opens)->start;
+  driver again({.token = "b"}, d.store);
+  opens.incarnation = 3;
+  const auto third = again.ask(opens)->start;
+  CHECK((first && second && third && *first < *second && *second < *third));
+}
+
 TEST_CASE("a dispatcher that restarts compares consumers again when one begins") {
   driver d;
   d.open("c1");
@@ -60,6 +78,31 @@ TEST_CASE("a dispatcher that restarts compares consumers again when one begins")
   CHECK(again.ask(opens)->iteration == it);
   CHECK(again.refusal(last).starts_with("aborted: consumer 'c0' of job"));
   CHECK(again.refusal(old).starts_with("aborted: consumer 'c0' of job"));
+}
+
+TEST_CASE("a read that an earlier consumer of the name opens late does not break that of the later one") {
+  worker_core w({.address = "w:1"});
+  auto opened = [&](std::uint64_t stream, std::uint64_t incarnation, std::optional<std::uint64_t> start) {
+    read_request r;
+    r.consumer = "c0";
+    r.incarnation = incarnation;
+    r.start = start;
+    std::vector<worker_action> out;
+    w.step({worker_event::opened{stream, r}}, time_point(std::chrono::hours(1)), out);
+    std::string words;
+    for (const worker_action& a : out) {
+      if (const auto* x = std::get_if<worker_action::cancel>(&a.what))
+        absl::StrAppend(&words, "cancel ", x->stream, " ");
+      if (const auto* x = std::get_if<worker_action::start>(&a.what)) absl::StrAppend(&words, "start ", x->stream);
+      if (const auto* x = std::get_if<worker_action::refuse>(&a.what))
+        absl::StrAppend(&words, "refuse ", x->stream, ": ", x->why.to_string());
+    }
+    return words;
+  };
+  CHECK(opened(1, 7, 5) == "start 1");
+  CHECK(opened(2, 8, 6) == "cancel 1 start 2");
+  CHECK(opened(3, 7, 5) == "refuse 3: unavailable: a later consumer 'c0' reads this split");
+  CHECK(opened(4, 9, std::nullopt) == "cancel 2 start 4");  // an older version
 }
 
 TEST_CASE("a read that another consumer of the name opens is not the end of the first one") {

@@ -41,6 +41,7 @@ void simulation::open(std::uint32_t i, const process_ptr& p, int attempt) {
                        .host = absl::StrCat("host", i),
                        .silence_max_ms = {}};
     if (s_.silence_max_ms) o.silence_max_ms = s_.silence_max_ms;
+    o.incarnation = c.incarnation;
     call(p, std::move(o), [this, i, p](result<service_reply> reply) {
       client& c2 = clients_[i];
       if (c2.core) return;
@@ -48,6 +49,7 @@ void simulation::open(std::uint32_t i, const process_ptr& p, int attempt) {
         if (!may_be_repeated(reply.why())) client_failed(c2, reply.why());
         return;
       }
+      c2.start = std::get<open_job_reply>(*reply).start;
       begin_reading(i, std::get<open_job_reply>(*reply).iteration);
     });
   });
@@ -276,6 +278,7 @@ void simulation::open_stream(std::uint32_t i, std::uint64_t ordinal, const reade
   };
   read_request r{"numbers",     c.iteration, s.split, s.payload, x.offset, c.name,
                  c.incarnation, x.read,      "stop",  "",        {},       {}};
+  r.start = c.start;
   const auto target = workers_.find(x.worker);
   const std::string machine = target == workers_.end() ? "w?" : target->second->p->machine;
   w_.send(c.name, machine, [this, r, to_client, machine, address = x.worker] {

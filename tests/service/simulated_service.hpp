@@ -124,6 +124,7 @@ class simulation {
     process_ptr p;
     duration clock{};
     std::uint64_t incarnation = 0, next = 0, calls = 0;
+    std::optional<std::uint64_t> start;  ///< of open_job_reply
     std::unique_ptr<consumer_core> core;
     std::map<std::uint64_t, slot> slots;  ///< by ordinal
     std::deque<std::uint64_t> again;      ///< ordinals of the checkpoint

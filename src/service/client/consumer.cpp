@@ -277,6 +277,11 @@ std::shared_ptr<joined_consumer> consumer::joined() const {
   return joined_;
 }
 
+std::optional<std::uint64_t> consumer::start() const {
+  mutex_lock lock(mutex_);
+  return start_;
+}
+
 task<status> consumer::join(membership as) {
   auto registering = link_->ask(register_dataset_request{.dataset = {}, .info = info_});
   result<register_dataset_reply> known = co_await registering;
@@ -306,6 +311,7 @@ task<status> consumer::join(membership as) {
   common_.consumer = as.name;
   common_.seed = opened->seed;
   common_.epoch = opened->epoch;
+  start_ = opened->start;
   joined_ = std::make_shared<joined_consumer>(run_->rt->new_run(run_options()), run_, link_,
                                               options_of_core(*this, opened->iteration, as.name));
   co_return status();

@@ -60,6 +60,8 @@ class consumer {
   const sent_rules& rules() const { return rules_; }
   /// Distinguishes starts of this process.
   std::uint64_t incarnation() const { return incarnation_; }
+  /// Orders the starts of consumers of this name. REQUIRES: joined. None: the dispatcher is older.
+  std::optional<std::uint64_t> start() const;
   /// The credit of each of the splits that are read at once.
   std::size_t credit_bytes() const;
 
@@ -95,6 +97,7 @@ class consumer {
   const bool leaves_;
   mutable mutex mutex_;
   std::shared_ptr<joined_consumer> joined_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::uint64_t> start_ ABSL_GUARDED_BY(mutex_);
   assigned_split common_ ABSL_GUARDED_BY(mutex_);  ///< the members that all splits have in common
 };
 

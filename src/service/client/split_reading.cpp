@@ -143,6 +143,7 @@ task<> split_reading::open() {
   request.offset = what.offset;
   request.consumer = split_.consumer;
   request.incarnation = me_->incarnation();
+  request.start = me_->start();
   request.attempt = what.read;
   request.on_error = me_->info().on_error;
   if (is_static(me_->options().mode)) request.mode = std::string(to_string(me_->options().mode));

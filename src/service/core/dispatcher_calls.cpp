@@ -121,7 +121,9 @@ dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t, open_job_req
   if (const status why = start_consumer(**it, *c, r); !why.ok()) return answer(why);
   if (auto known = consumer_of(**it, r.consumer, r.incarnation, now); !known.ok()) return answer(known.why());
   if (c->record.silence_max_ms) wake_by(now + std::chrono::milliseconds(*c->record.silence_max_ms));
-  return answer(service_reply(open_job_reply{(*it)->id, epoch(), (*it)->record.seed, (*it)->record.epoch}));
+  open_job_reply opened{(*it)->id, epoch(), (*it)->record.seed, (*it)->record.epoch};
+  if (r.incarnation) opened.start = c->start;
+  return answer(service_reply(std::move(opened)));
 }
 
 dispatcher_core::maybe_answer dispatcher_core::serve(std::uint64_t call, next_split_request& r, time_point now) {

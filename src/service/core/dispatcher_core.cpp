@@ -193,6 +193,7 @@ status dispatcher_core::replaced_error(const iteration& it, const split_consumer
 }
 
 status dispatcher_core::start_consumer(const iteration& it, split_consumer& c, const open_job_request& r) {
+  constexpr int kStartBits = 32;  // of an epoch; a restart loses the count, and has a greater epoch
   if (!r.incarnation || c.incarnation == *r.incarnation) return {};
   // A call that arrives late must not make an earlier start the last one.
   if (std::find(c.earlier.begin(), c.earlier.end(), *r.incarnation) != c.earlier.end()) return replaced_error(it, c);
@@ -200,6 +201,7 @@ status dispatcher_core::start_consumer(const iteration& it, split_consumer& c, c
   if (c.incarnation != 0) c.earlier.push_back(c.incarnation);
   if (c.earlier.size() > kEarlierMax) c.earlier.erase(c.earlier.begin());
   c.incarnation = *r.incarnation;
+  c.start = (epoch() << kStartBits) + ++starts_made_;
   c.host = r.host;
   return {};
 }

@@ -145,7 +145,7 @@ class dispatcher_core {
   result<split_consumer*> consumer_of(iteration& it, const std::string& name,
                                       const std::optional<std::uint64_t>& incarnation, time_point now);
   /// Notes the start of a consumer. Errors: aborted: a later one uses its name.
-  static status start_consumer(const iteration& it, split_consumer& c, const open_job_request& r);
+  status start_consumer(const iteration& it, split_consumer& c, const open_job_request& r);
   /// The error of a consumer that is not the last one of its name.
   static status replaced_error(const iteration& it, const split_consumer& c);
   bool is_done(const iteration& it) const;
@@ -161,6 +161,7 @@ class dispatcher_core {
   absl::btree_map<std::string, std::unique_ptr<iteration>> iterations_;
   absl::btree_map<std::string, std::string> by_name_;  ///< the ids of iterations
   std::uint64_t iterations_made_ = 0;                  ///< in this epoch
+  std::uint64_t starts_made_ = 0;                      ///< of consumers, in this epoch
   std::vector<held_place> waiting_places_;
   std::vector<dispatcher_event::call> early_;              ///< calls before the state was loaded
   std::vector<dispatcher_action> lists_;                   ///< list_splits of this step

@@ -53,6 +53,7 @@ struct split_consumer {
   time_point last_seen{};
   // Not stored: of open_job since this dispatcher has started.
   std::uint64_t incarnation = 0;       ///< the last start of the consumer; 0: unknown
+  std::uint64_t start = 0;             ///< its open_job_reply::start
   std::vector<std::uint64_t> earlier;  ///< starts before, the last ones
   std::string host;                    ///< of the last start
 };

@@ -95,6 +95,8 @@ struct open_job_reply {
   std::string iteration;  ///< the id, for all calls below
   std::uint64_t dispatcher_epoch = 0;
   std::uint64_t seed = 0, epoch = 0;
+  /// Of this start of the consumer: greater than that of each earlier start of its name. None: an older dispatcher.
+  std::optional<std::uint64_t> start = {};
 };
 
 /// Returns the `ordinal`-th split of a consumer: for ever the same one, unless the consumer was closed. The dispatcher
@@ -261,7 +263,8 @@ struct status_reply {
 
 /// Opens the stream of a split's elements, from `offset` on. The worker keeps one read for each iteration, split and
 /// consumer: a new read cancels the one before, with `aborted` if the same start of the consumer opened it, with
-/// `unavailable` if another start of this name did. Errors: aborted: a later attempt of the same incarnation runs.
+/// `unavailable` if another start of this name did. Errors: aborted: a later attempt of the same incarnation runs;
+/// unavailable: a later start of this name reads the split.
 struct read_request {
   std::string dataset, iteration;
   std::uint64_t split = 0;
@@ -278,6 +281,7 @@ struct read_request {
   std::optional<bool> is_compressed_always = {};  ///< in the first codec, without measurement
   /// The rules of the optimizer that the consumer's run sets for its stages here. None: the consumer is older.
   std::optional<sent_rules> rules = {};
+  std::optional<std::uint64_t> start = {};  ///< of open_job_reply. None: it is not compared
 };
 
 /// Reports to a worker what a consumer of compressed frames has measured since its last report. Errors: unimplemented: an

@@ -59,15 +59,19 @@ void worker_core::happened(const worker_event::opened& e, time_point now, action
       return out.push_back(
           {worker_action::refuse{e.stream, status(status_code::aborted, absl::StrCat("attempt ", found->second.attempt,
                                                                                      " of this read runs already"))}});
-    // The dispatcher knows which one of two live consumers is the last of its name, and refuses the other one.
+    // Of two live consumers of one name the later one keeps its read: with at_most_once a broken read is lost. The dispatcher
+    // refuses the other one's next call.
     const bool is_other = found->second.incarnation != r.incarnation;
+    if (is_other && r.start && found->second.start > *r.start)
+      return out.push_back({worker_action::refuse{
+          e.stream, unavailable_error(absl::StrCat("a later consumer '", r.consumer, "' reads this split"))}});
     out.push_back({worker_action::cancel{
         found->second.stream,
         is_other ? unavailable_error(absl::StrCat("another consumer '", r.consumer, "' has opened this read"))
                  : status(status_code::aborted, "the consumer has opened this read again")}});
     streams_.erase(found->second.stream);
   }
-  reads_[key] = {e.stream, r.incarnation, r.attempt, r.offset, now};
+  reads_[key] = {e.stream, r.incarnation, r.attempt, r.offset, r.start.value_or(0), now};
   streams_[e.stream] = key;
   out.push_back({worker_action::start{e.stream}});
 }

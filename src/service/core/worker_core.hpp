@@ -6,7 +6,7 @@
 //   worker.step({worker_event::opened{7, request}}, now, actions);         // start{7} or refuse{7, why}
 //
 // Reads:  one read for each iteration, split and consumer. A new one cancels the one before, unless it is an earlier
-//         attempt of the same process: that one is refused.
+//         attempt of the same process, or an earlier start of the consumer: that one is refused.
 // Epochs: replies of an older dispatcher than the last one are ignored.
 // Drain:  new reads are refused with `unavailable`, so that their consumers look for another worker. `drained` follows
 //         when the last read has ended.
@@ -89,7 +89,7 @@ class worker_core {
   using actions = std::vector<worker_action>;
   using read_key = std::tuple<std::string, std::uint64_t, std::string>;
   struct read {
-    std::uint64_t stream, incarnation, attempt, offset;
+    std::uint64_t stream, incarnation, attempt, offset, start;
     time_point since;
   };
   void happened(worker_event::woken, time_point now, actions& out);
