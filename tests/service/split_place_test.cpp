@@ -12,6 +12,8 @@ TEST_CASE("a split is named by its number and by what it reads") {
   CHECK(split_text(3, s.json()) == "split 3");
   s.first = 10;
   CHECK(split_text(3, s.json()) == "split 3 (elements from 10 on)");
+  s.elements = 1;
+  CHECK(split_text(3, s.json()) == "split 3 (element 10)");
   s.elements = 5;
   CHECK(split_text(3, s.json()) == "split 3 (elements 10 to 14)");
   s.items = {"\"a\""};

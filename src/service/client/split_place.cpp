@@ -21,6 +21,7 @@ std::string words_of_items(const std::vector<std::string>& items) {
 std::string words_of_range(const plan_split& s) {
   if (!s.elements) return s.first == 0 ? std::string() : absl::StrCat("elements from ", s.first, " on");
   if (*s.elements == 0) return "no elements";
+  if (*s.elements == 1) return absl::StrCat("element ", s.first);
   return absl::StrCat("elements ", s.first, " to ", s.first + (*s.elements - 1));
 }
 
