@@ -98,6 +98,10 @@ status status_of(const grpc::Status& s) {
   const bool is_own =
       s.error_code() == grpc::StatusCode::CANCELLED || s.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
   if (is_own) return unavailable_error(absl::StrCat("the server has ended the call: ", s.error_message()));
+  // gRPC's words about a connection whose first bytes are no frame of HTTP/2. No later call would find other ones.
+  if (s.error_message().find("Failed parsing HTTP/2") != std::string::npos)
+    return data_loss_error(
+        "it does not speak gRPC; start all dispatchers, workers and consumers of a service with the same --transport");
   return peer_status(static_cast<status_code>(s.error_code()), s.error_message());
 }
 grpc::Status grpc_status_of(const status& why) { return {static_cast<grpc::StatusCode>(why.code()), error_text(why)}; }

@@ -29,6 +29,14 @@ std::uint64_t get_le(const char* from, std::size_t bytes) noexcept {
 }
 std::uint32_t get_u32(const char* from) noexcept { return static_cast<std::uint32_t>(get_le(from, 4)); }
 
+/// Returns true for the first bytes of a client or server of HTTP/2, as gRPC's: its preface, or a frame of settings.
+bool is_http2(const char* head) noexcept {
+  constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n";
+  constexpr std::string_view kSettings("\4\0\0\0\0\0", 6);  // after three bytes of a small size
+  return std::string_view(head, kPreface.size()) == kPreface ||
+         (head[0] == 0 && head[1] == 0 && std::string_view(head + 3, kSettings.size()) == kSettings);
+}
+
 }  // namespace
 
 void append_u64(std::string& to, std::uint64_t n) {
@@ -52,8 +60,13 @@ status message_source::limit_error(const head& h) const {
 
 result<message_source::head> message_source::parse_head() const {
   const char* at = room_->data() + begin_;
-  if (get_u32(at) != crc32c({at + 4, kHeadBytes - 4}, kProtocol))
-    return damaged("these bytes are not a message of sluice's protocol, or they are damaged");
+  const bool is_head = get_u32(at) == crc32c({at + 4, kHeadBytes - 4}, kProtocol);
+  if (!is_head && ordinal_ == 0 && is_http2(at))
+    return damaged(
+        "it speaks gRPC, and this process sluice's own protocol over TCP; start all dispatchers, workers and consumers "
+        "of "
+        "a service with the same --transport");
+  if (!is_head) return damaged("these bytes are not a message of sluice's protocol, or they are damaged");
   head h;
   h.kind = static_cast<message_kind>(at[4]);
   h.code = static_cast<status_code>(at[5]);

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`sluice doctor`: what it says of this machine is true, and it follows SLUICE_IO."""
 import os
+import pathlib
 import platform
 import resource
 
-from program import ProgramTest, main, sluice
+from program import PROGRAM, ProgramTest, main, sluice
 
 
 def sections(text):
@@ -33,6 +34,8 @@ class Doctor(ProgramTest):
         self.assertEqual(told["limits"]["open files"], f"{soft} (at most {hard})")
         self.assertIn("memory", told["machine"])
         self.assertIn("gzip zlib", told["built in"]["compression"])
+        module = pathlib.Path(PROGRAM).parent / "libsluice-grpc-transport.so"
+        self.assertRegex(told["built in"]["gRPC (--transport grpc)"], rf"^yes  {module}$" if module.exists() else "^(yes|no) ")
         for name in ("L2 cache", "L3 cache", "transparent huge pages"):
             self.assertTrue(told["machine"][name])
 

@@ -27,7 +27,19 @@ class ServiceGrpc(ServiceTest):
         self.assertIn(worker, self.ok("status", dispatcher, "--transport", "grpc").stdout)
         self.assertEqual(self.ok("register", "range(3)", "--dispatcher", dispatcher, "--dataset-id", "three", "--transport", "grpc").stdout,
                          "three\n")
-        self.assertIn("not a message of sluice's protocol", self.fails(1, "run", plan))  # over TCP
+        registered = f'from_dataset_id("{dispatcher}", "three")'
+        self.assertIn("3 elements", self.ok("explain", registered, "--transport", "grpc").stdout)
+
+    def test_a_consumer_of_the_other_transport_fails_with_what_to_do(self):
+        over_grpc = self.dispatcher("--transport", "grpc")
+        over_tcp = self.dispatcher()
+        plan = 'range(3) | distribute("{}", patience=300ms)'
+        message = self.fails(1, "run", plan.format(over_grpc))
+        self.assertIn(f"{over_grpc}: it speaks gRPC, and this process sluice's own protocol over TCP; start all dispatchers, workers and "
+                      "consumers of a service with the same --transport", message)
+        message = self.fails(1, "run", plan.format(over_tcp), "--transport", "grpc")
+        self.assertIn(f"{over_tcp}: call register_dataset: it does not speak gRPC; start all dispatchers, workers and consumers of a service "
+                      "with the same --transport", message)
 
     @unittest.skipUnless(shutil.which("curl"), "no curl")
     def test_both_roles_answer_health_checks(self):

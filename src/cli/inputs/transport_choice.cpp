@@ -32,29 +32,42 @@ std::vector<std::filesystem::path> places_of_module() {
   return places;
 }
 
+CLI::Validator transport_name() {
+  auto check = [](const std::string& name) -> std::string {
+    if (name == "tcp" || name == "grpc") return {};
+    return absl::StrCat("expects tcp or grpc, and is \"", name,
+                        "\"; all dispatchers, workers and consumers of a service need the same; tcp is the default");
+  };
+  return CLI::Validator(check, "{tcp,grpc}");
+}
+
 }  // namespace
+
+std::string grpc_module() {
+  std::error_code unknown;
+  for (const std::filesystem::path& file : places_of_module())
+    if (std::filesystem::exists(file, unknown)) return file.string();
+  return {};
+}
 
 void add_transport_option(CLI::App& verb) {
   verb.add_option_function<std::string>(
           "--transport", [](const std::string& name) { is_grpc_chosen = name == "grpc"; },
           "how messages reach dispatchers and workers; the same for all of a service")
-      ->check(one_of({"tcp", "grpc"}));
+      ->check(transport_name());
 }
 
 void use_chosen_transport() {
   if (!is_grpc_chosen) return;
-  const std::vector<std::filesystem::path> places = places_of_module();
-  for (const std::filesystem::path& file : places) {
-    std::error_code unknown;
-    if (!std::filesystem::exists(file, unknown)) continue;
-    void* loaded = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // until the end of the process
-    const auto use = loaded ? reinterpret_cast<void (*)()>(::dlsym(loaded, "sluice_use_grpc_transport")) : nullptr;
-    if (!use) throw misuse(absl::StrCat("--transport grpc: ", file.string(), " cannot be loaded: ", ::dlerror()));
-    return use();
-  }
-  throw misuse(absl::StrCat("--transport grpc: ", kGrpcModule,
-                            " is missing: build sluice with gRPC, or copy the file beside the program or to ",
-                            places[1].string()));
+  const std::string file = grpc_module();
+  if (file.empty())
+    throw misuse(absl::StrCat("--transport grpc: ", kGrpcModule,
+                              " is missing: build sluice with gRPC, or copy the file beside the program or to ",
+                              places_of_module()[1].string()));
+  void* loaded = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);  // until the end of the process
+  const auto use = loaded ? reinterpret_cast<void (*)()>(::dlsym(loaded, "sluice_use_grpc_transport")) : nullptr;
+  if (!use) throw misuse(absl::StrCat("--transport grpc: ", file, " cannot be loaded: ", ::dlerror()));
+  use();
 }
 
 }  // namespace sluice::lib::cli

@@ -2,6 +2,8 @@
 // --transport: how the messages of dispatchers, workers and consumers travel.
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 }
@@ -13,5 +15,7 @@ void add_transport_option(CLI::App& verb);
 /// Uses the transport that was chosen, after register_libraries(). Loads the module of gRPC: linked, it would cost every
 /// command 6 ms. Errors: throws misuse: this build has no such module.
 void use_chosen_transport();
+/// Returns the file of the module of gRPC; empty if this installation has none.
+std::string grpc_module();
 
 }  // namespace sluice::lib::cli

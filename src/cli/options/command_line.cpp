@@ -338,6 +338,7 @@ void add_explain(CLI::App& app, typed& t) {
   add_plan(*explain, t, "PLAN", t.explain.plan, t.explain.plan_file, "the plan; or a file, whose plan is printed");
   add_format_options(*explain, t.format);
   add_attempts_option(*explain);
+  add_transport_option(*explain);
   add_optimizer_options(*explain, t.explain.rules);
   std::vector<CLI::Option*> forms;
   auto add_form = [&](const char* name, explained what, const char* description) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cli/inputs/transport_choice.hpp"
 #include "cli/options/option_checks.hpp"
 
 namespace sluice::lib::cli {
@@ -22,6 +23,7 @@ void add_checkpoint(CLI::App& app, std::function<int()>& verb) {
   own->add_option("-o,--output", a->folder, "the folder for the new checkpoints")->check(path());
   own->add_flag("--global-order", a->global_order,
                 "refuse checkpoints after which the consumers' elements would have no common order");
+  add_transport_option(*own);
   own->callback([&verb, a] { verb = [a] { return checkpoint_files(*a); }; });
 }
 

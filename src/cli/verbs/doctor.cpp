@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/inputs/transport_choice.hpp"
 #include "cli/verbs.hpp"
 #include "io/local/kernel_features.hpp"
 #include "sluice/base/field_types.hpp"
@@ -148,6 +149,8 @@ void print_formats(advice& better) {
   line("images", "no (meson option -Dimages=enabled)");
 #endif
   line("sockets (asio)", kHasAsio ? "yes" : "no (meson option -Dasio=enabled)");
+  const std::string grpc = grpc_module();
+  line("gRPC (--transport grpc)", grpc.empty() ? "no (meson option -Dgrpc=enabled)" : absl::StrCat("yes  ", grpc));
   line("Parquet", has_parquet() ? "yes" : "no (meson option -Dparquet=enabled)");
   line("metadata in a file (sqlite)", kHasSqlite ? "yes" : "no (meson option -Dsqlite=enabled)");
 }
