@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/io/asio_network.hpp"
 
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "io/asio/name_look_up.hpp"
 #include "io/asio/open_socket.hpp"
 #include "io/asio/socket_operation.hpp"
+#include "io/messages/listening.hpp"
 #include "io/paths/late.hpp"
 #include "sluice/io/message_transport.hpp"
 #include "sluice/io/open_transport.hpp"
@@ -80,7 +80,6 @@ std::string text_of(const tcp::endpoint& e) {
   return e.address().is_v6() ? absl::StrCat("[", host, "]:", e.port()) : absl::StrCat(host, ":", e.port());
 }
 
-constexpr std::string_view kUnixPrefix = "unix:";
 bool is_unix(std::string_view address) { return address.substr(0, kUnixPrefix.size()) == kUnixPrefix; }
 
 /// The path of "unix:/path". Errors: invalid_argument.
@@ -91,16 +90,6 @@ result<unix_socket::endpoint> unix_endpoint(const std::string& address) {
     return invalid_argument_error(
         absl::StrCat("address \"", address, "\": a Unix socket needs a path of 1 to ", kPathBytesMax, " bytes"));
   return unix_socket::endpoint(path);
-}
-/// Removes the socket file that a process has left when it was killed: nobody listens to it.
-void remove_abandoned(const unix_socket::endpoint& at) noexcept {
-  const int trial = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (trial < 0) return;
-  const bool is_refused = ::connect(trial, at.data(), static_cast<socklen_t>(at.size())) != 0 && errno == ECONNREFUSED;
-  ::close(trial);
-  struct stat found;
-  const std::string path = at.path();
-  if (is_refused && ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) ::unlink(path.c_str());
 }
 
 std::string peer_of(const any_socket::socket& s, const std::string& listens_at) {
@@ -274,7 +263,7 @@ class asio_network final : public network {
     environment* env = co_await this_environment();
     if (deadline != kNever && deadline <= env->time->now())
       co_await fail(detail::late(absl::StrCat(address, ": listen")));
-    remove_abandoned(*at);
+    (void)remove_abandoned_socket(at->path());  // bind() reports that a process listens
     auto a = std::make_shared<unix_socket::acceptor>(io_);
     asio::error_code e;
     a->open(at->protocol(), e);

@@ -5,6 +5,7 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "io/grpc/grpc_bytes.hpp"
 #include "io/messages/credit_gate.hpp"
+#include "io/messages/listening.hpp"
 #include "sluice/io/network.hpp"
 
 namespace sluice::lib {
@@ -194,13 +196,15 @@ class unknown_method final : public grpc::ServerGenericBidiReactor {
 }  // namespace
 
 result<std::unique_ptr<message_server>> grpc_server::start(const std::string& address, message_handler& handler) {
-  const bool is_path = address.rfind("unix:", 0) == 0;
+  const bool is_path = address.starts_with(kUnixPrefix);
   std::string host;
   if (!is_path) {
     auto at = parse_address(address);
     if (!at.ok()) return at.why();
     host = address.substr(0, address.rfind(':'));
   }
+  // gRPC would take the path away from a server that listens there.
+  if (is_path && !remove_abandoned_socket(address.substr(kUnixPrefix.size()))) return listen_error(address, EADDRINUSE);
   std::unique_ptr<grpc_server> made(new grpc_server(handler));
   made->requests_ = std::make_unique<request_queue>(address);
   grpc::EnableDefaultHealthCheckService(true);
@@ -211,9 +215,12 @@ result<std::unique_ptr<message_server>> grpc_server::start(const std::string& ad
   builder.SetMaxReceiveMessageSize(static_cast<int>(kCallBytesMax + kMethodBytesMax + 1024));
   builder.SetMaxSendMessageSize(-1);
   builder.RegisterCallbackGenericService(made.get());
-  made->server_ = builder.BuildAndStart();
-  if (!made->server_ || port == 0)
-    return unavailable_error(absl::StrCat(address, ": listen: the address is in use, or not one of this machine"));
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (!server || port == 0) return why_not_listening(address);
+  {
+    mutex_lock lock(made->server_mutex_);
+    made->server_ = std::move(server);
+  }
   made->address_ = is_path ? address : absl::StrCat(host, ":", port);
   return std::unique_ptr<message_server>(std::move(made));
 }
@@ -225,10 +232,19 @@ grpc_server::~grpc_server() {
 }
 
 void grpc_server::shut_down() {
-  if (!server_) return;
-  server_->Shutdown(std::chrono::system_clock::now());  // no handler runs any more: gRPC's threads end what is left
-  server_->Wait();
-  server_.reset();
+  std::unique_ptr<grpc::Server> ending;
+  {
+    mutex_lock lock(server_mutex_);
+    ending.swap(server_);
+  }
+  if (!ending) return;
+  ending->Shutdown(std::chrono::system_clock::now());  // no handler runs any more: gRPC's threads end what is left
+  ending->Wait();
+}
+
+void grpc_server::report_draining() noexcept {
+  mutex_lock lock(server_mutex_);
+  if (server_) server_->GetHealthCheckService()->SetServingStatus(false);
 }
 
 task<> grpc_server::serve() {

@@ -6,6 +6,7 @@
 #include <grpcpp/server.h>
 
 #include "io/messages/request_queue.hpp"
+#include "sluice/base/mutex.hpp"
 
 namespace sluice::lib {
 
@@ -20,6 +21,7 @@ class grpc_server final : public message_server, private grpc::CallbackGenericSe
 
   const std::string& address() const noexcept override { return address_; }
   task<> serve() override;
+  void report_draining() noexcept override;
   void close() noexcept override { requests_->close(); }
 
  private:
@@ -30,7 +32,8 @@ class grpc_server final : public message_server, private grpc::CallbackGenericSe
   message_handler& handler_;
   std::string address_;
   std::unique_ptr<request_queue> requests_;
-  std::unique_ptr<grpc::Server> server_;
+  mutex server_mutex_;
+  std::unique_ptr<grpc::Server> server_ ABSL_GUARDED_BY(server_mutex_);
 };
 
 }  // namespace sluice::lib

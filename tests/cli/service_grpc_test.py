@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """--transport grpc: the roles and consumers over gRPC, and its health checks."""
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -40,6 +42,40 @@ class ServiceGrpc(ServiceTest):
         message = self.fails(1, "run", plan.format(over_tcp), "--transport", "grpc")
         self.assertIn(f"{over_tcp}: call register_dataset: it does not speak gRPC; start all dispatchers, workers and consumers of a service "
                       "with the same --transport", message)
+
+    def test_a_server_that_cannot_listen_reports_the_reason(self):
+        address = self.dispatcher("--transport", "grpc")
+        refused = lambda status, at: self.fails(status, "dispatcher", "--transport", "grpc", "--listen", at)
+        self.assertIn(f"{address}: listen: Address already in use", refused(75, address))
+        self.assertIn("no-such-host.invalid: look up: ", refused(75, "no-such-host.invalid:0"))
+        self.assertIn("this machine has no address 192.0.2.1", refused(2, "192.0.2.1:0"))
+        self.assertIn("listen: No such file or directory", refused(75, f"unix:{self.path('none/s')}"))
+
+    def test_a_unix_socket_stays_with_the_server_that_listens_and_a_stale_one_is_replaced(self):
+        path = f"unix:{self.path('s')}"
+        serve = ("dispatcher", "--transport", "grpc", "--listen", path)
+        first = subprocess.Popen([PROGRAM, *serve], stdout=subprocess.PIPE, text=True)
+        self.processes.append(first)
+        self.assertEqual(first.stdout.readline(), f"listening on {path}\n")
+        self.assertIn(f"{path}: listen: Address already in use", self.fails(75, *serve))
+        self.assertIn("0 datasets", self.ok("status", path, "--transport", "grpc").stdout)
+        first.kill()
+        first.wait()
+        self.assertTrue(os.path.exists(self.path("s")))
+        second = subprocess.Popen([PROGRAM, *serve], stdout=subprocess.PIPE, text=True)
+        self.processes.append(second)
+        self.assertEqual(second.stdout.readline(), f"listening on {path}\n")
+
+    @unittest.skipUnless(shutil.which("curl"), "no curl")
+    def test_a_worker_that_drains_does_not_serve(self):
+        dispatcher = self.dispatcher("--transport", "grpc")
+        worker, address = self.start("worker", "--dispatcher", dispatcher, "--transport", "grpc", "--patience", "1h")
+        plan = f'range(1000000) | sleep(1ms) | distribute("{dispatcher}", splits=2)'
+        consumer = self.consume(plan, "--transport", "grpc")
+        consumer.stdout.readline()
+        worker.send_signal(signal.SIGTERM)
+        self.wait_until(lambda: self.health(address) == b"\0\0\0\0\x02\x08\x02")  # NOT_SERVING
+        self.assertIsNone(worker.poll())
 
     @unittest.skipUnless(shutil.which("curl"), "no curl")
     def test_both_roles_answer_health_checks(self):

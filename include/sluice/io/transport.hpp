@@ -132,6 +132,9 @@ class message_server {
   /// Serves clients until close(). Returns when all handlers have ended. Clients that call before it begins wait.
   /// Errors: `cancelled` after a stop of the environment; the error of the listener. Call it once.
   virtual task<> serve() = 0;
+  /// Health checks of the transport, if it has any, answer from now on that this server accepts no new work. It serves as
+  /// before. Thread: any.
+  virtual void report_draining() noexcept {}
   /// Ends serve(): refuses new clients and stops all handlers. Thread: any; may be called several times.
   virtual void close() noexcept = 0;
 };

@@ -15,7 +15,7 @@ namespace sluice::lib {
 namespace {
 
 run_task serve_until_stop(std::shared_ptr<run_context>&, std::shared_ptr<message_transport> shared_transport,
-                          std::shared_ptr<void> shared_owner, std::unique_ptr<message_server> listening) {
+                          std::shared_ptr<void> shared_owner, std::shared_ptr<message_server> listening) {
   auto transport = std::move(shared_transport);
   auto owner = std::move(shared_owner);
   auto server = std::move(listening);
@@ -45,7 +45,7 @@ task<std::unique_ptr<message_server>> service_process::listen(std::string listen
   co_return std::move(server);
 }
 
-void service_process::serve(std::unique_ptr<message_server> server, std::shared_ptr<void> owner) const {
+void service_process::serve(std::shared_ptr<message_server> server, std::shared_ptr<void> owner) const {
   std::shared_ptr<run_context> mine = run;
   serve_until_stop(mine, transport, std::move(owner), std::move(server));
 }

@@ -25,7 +25,7 @@ struct service_process {
   /// handler and the transport.
   task<std::unique_ptr<message_server>> listen(std::string listen, message_handler& handler) const;
   /// Serves until the run is stopped. `owner` keeps the handler alive.
-  void serve(std::unique_ptr<message_server> server, std::shared_ptr<void> owner) const;
+  void serve(std::shared_ptr<message_server> server, std::shared_ptr<void> owner) const;
   /// Listens and serves. Returns the address.
   task<std::string> serve_at(std::string listen, message_handler& handler, std::shared_ptr<void> owner) const;
   /// Stops the run, and waits until none of its tasks is left.

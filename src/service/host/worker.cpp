@@ -27,6 +27,7 @@ std::string public_address(const std::string& wanted, const std::string& actual)
 struct worker::state {
   service_process process;
   std::shared_ptr<worker_host> host;
+  std::weak_ptr<message_server> server;  ///< its task owns it
   std::string address;
 
   ~state() { process.run->request_stop(); }
@@ -39,8 +40,11 @@ task<worker> worker::start(runtime& rt, std::string dispatcher, worker_config c)
   made->process = {rt.new_run(), transport_of(rt)};
   auto link = std::make_shared<service_link>(made->process.transport, std::move(dispatcher), duration());
   made->host = std::make_shared<worker_host>(made->process.run, std::move(link));
-  auto serving = made->process.serve_at(std::move(c.listen), *made->host, made->host);
-  const std::string listening = co_await serving;
+  auto opening = made->process.listen(std::move(c.listen), *made->host);
+  std::shared_ptr<message_server> server = co_await opening;
+  const std::string listening = server->address();
+  made->server = server;
+  made->process.serve(std::move(server), made->host);
   worker_options o;
   o.address = made->address = public_address(c.address, listening);
   o.incarnation = unique_number(rt);
@@ -66,6 +70,7 @@ const std::string& worker::address() const noexcept { return state_->address; }
 std::size_t worker::reads() const { return state_->host->reads(); }
 task<> worker::drain(duration patience) {
   const std::shared_ptr<state> kept = state_;
+  if (const std::shared_ptr<message_server> server = kept->server.lock()) server->report_draining();
   auto draining = kept->host->drain(patience);
   co_await draining;
   auto closing = kept->process.close();
