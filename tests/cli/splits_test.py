@@ -92,6 +92,15 @@ class Splits(ProgramTest):
         self.assertIn("column 12: the plan cannot be split", message)
         self.assertTrue(message.endswith("\n  range(3) | map(it, order=sloppy)\n             ^\n"), message)
 
+    def test_a_run_shows_the_stage_that_prevents_splits_as_splits_does(self):
+        file = self.path("plan.txt")
+        pathlib.Path(file).write_text("range(30)\n  | map(it, order=sloppy)\n  | distribute(workers=2)\n")
+        run, splits = (sluice(verb, "-f", file).stderr for verb in ("run", "splits"))
+        self.assertIn(f"{file}:2:5: the plan cannot be split: map(it, order=sloppy)", run)
+        self.assertEqual(run, splits)
+        message = sluice("run", "range(3) | map(it, order=sloppy) | distribute(workers=2)").stderr
+        self.assertTrue(message.endswith("\n             ^\n"), message)
+
     def test_what_cannot_be_split_is_refused(self):
         for words, status, why in ((["range(3) | map(it, order=sloppy)"], 1, "sloppy order"), (['lines("-")'], 1, "standard input"),
                                    (["range(3)", "--splits", 2, "--split-bytes", 9], 2, "not both"), (["range(3)", "--splits", 0], 2, "--splits"),

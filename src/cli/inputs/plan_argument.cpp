@@ -411,9 +411,10 @@ std::vector<std::size_t> places_of_word(std::string_view text, std::string_view 
   return all;
 }
 
+constexpr std::string_view kRefused = "the plan cannot be split: ";
+
 /// Returns where the stage that the message names stands in the text; npos: the text does not show it.
 std::size_t place_of_stage(std::string_view message, const node& plan, std::string_view text) {
-  constexpr std::string_view kRefused = "the plan cannot be split: ";
   const std::size_t begin = message.find(kRefused);
   if (begin == message.npos) return text.npos;
   const std::string_view rest = message.substr(begin + kRefused.size());
@@ -430,6 +431,8 @@ std::size_t place_of_stage(std::string_view message, const node& plan, std::stri
 }
 
 }  // namespace
+
+bool names_stage(const status& why) { return why.message().find(kRefused) != std::string_view::npos; }
 
 void throw_at_stage(const status& why, const node& plan, const std::string& typed, const std::string& file) {
   const std::string text = file.empty() ? typed : file == "-" ? std::string() : text_of(file);

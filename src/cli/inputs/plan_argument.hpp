@@ -25,6 +25,8 @@ node_ptr plan_of_file(const std::string& file, const std::string& text, const fo
 /// cannot be read.
 node_ptr plan_in_file(const std::string& path);
 
+/// Returns true for the error of a plan that cannot be split.
+bool names_stage(const status& why);
 /// Throws an error whose message names a stage after "the plan cannot be split: ", with the place of the stage in the text
 /// of the plan: FILE:LINE:COLUMN, or the column if `file` is empty and the text was typed, and the line with a caret. The
 /// place is left out if the text does not show it: JSON, standard input, other names of operators.

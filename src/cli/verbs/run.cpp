@@ -149,15 +149,16 @@ void check_seed(const any_stream& stream, const resumed& from, const run_argumen
                std::to_string(own) + ": leave out --seed, or start again without the checkpoint");
 }
 
-/// Adds the checkpoint's file name to an error about the checkpoint.
-any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& how,
-                     const std::string& checkpoint_file) {
+/// Adds the checkpoint's file name to an error about the checkpoint, and the place of the stage to one about a plan that
+/// cannot be split.
+any_stream open_from(runtime& rt, const node_ptr& plan, const iterate_options& how, const run_arguments& a) {
   try {
     return open_run(rt, plan, how);
   } catch (const error& e) {
+    if (names_stage(e.why())) throw_at_stage(e.why(), *plan, a.plan, a.plan_file);
     const bool is_of_checkpoint = e.code() == status_code::data_loss || e.code() == status_code::failed_precondition;
     if (how.from.empty() || !is_of_checkpoint || !e.why().where().file.empty()) throw;
-    throw error(e.why().in_file(checkpoint_file));
+    throw error(e.why().in_file(a.resume_file));
   }
 }
 
@@ -388,7 +389,7 @@ int run(const run_arguments& a, watch& interrupts, run_record& record) {
   output.options.rt = &rt;
   pull_counts counts;
   pull_request request;
-  request.stream = open_from(rt, plan, iteration_of(a, from.at), a.resume_file);
+  request.stream = open_from(rt, plan, iteration_of(a, from.at), a);
   check_seed(request.stream, from, a);
   std::unique_ptr<element_sink> sink = open_output(a, output, *plan->type, from, interrupts);
   request.sink = sink.get();
