@@ -142,7 +142,8 @@ class finder {
     visit();
     if (is_numbered(*n, d)) return leaf(split_part::numbers, n, d, to);
     if (keeps_on_disk(*n))
-      return obstacle{n.get(), "keeps all elements on disk, and each split has some of them; place it after distribute", true};
+      return obstacle{n.get(), "keeps all elements on disk, and each split has some of them; place it after distribute",
+                      true};
     bool has_listing = false;
     switch (n->op->splits.rule) {
       case split_rule::numbered: return obstacle{n.get(), why_no_numbers(*n, d)};
@@ -225,10 +226,11 @@ class finder {
       return obstacle{n.get(), "uses the number of the element, which is known only after all elements before it"};
     if (std::string why = why_sloppy(*n, d); !why.empty()) return obstacle{n.get(), std::move(why), true};
     if (n->op->facts.freezes_epochs && draws_within(*n))
-      return obstacle{n.get(),
-                      "yields the elements of the first epoch again, and a stage upstream of it draws others in each; place it "
-                      "after distribute",
-                      true};
+      return obstacle{
+          n.get(),
+          "yields the elements of the first epoch again, and a stage upstream of it draws others in each; place it "
+          "after distribute",
+          true};
     const stage_facts f = facts_of(*n);
     const node_ptr& input = n->inputs[0];
     const downstream upstream = d.upstream_of(*n);
@@ -341,9 +343,8 @@ class cutter {
   void check_travels(const node& n) const {
     if (!to_.options.must_travel) return;
     if (status why = serialisable(n); !why.ok())
-      throw error(failed_precondition_error(absl::StrCat(
-          "the plan cannot be split among other processes: ", std::string(why.message()),
-          "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
+      throw error(failed_precondition_error(
+          absl::StrCat("the plan cannot be split among other processes: ", std::string(why.message()))));
   }
 
   static void number_leaves(split_part& p, std::uint32_t& leaves) {

@@ -101,6 +101,15 @@ class Splits(ProgramTest):
         message = sluice("run", "range(3) | map(it, order=sloppy) | distribute(workers=2)").stderr
         self.assertTrue(message.endswith("\n             ^\n"), message)
 
+    def test_more_literals_than_a_plan_writes_down_are_refused_with_the_limit(self):
+        for n, status in ((7281, 0), (7282, 1)):  # of 9 bytes, in 64 KiB
+            pathlib.Path(self.path("plan.txt")).write_text(f"from_tensor_slices({list(range(n))}) | distribute(workers=2)")
+            done = sluice("run", "-f", self.path("plan.txt"), "--output", "null")
+            self.assertEqual(done.returncode, status, done.stderr[:1000])
+        self.assertIn("from_tensor_slices holds data that cannot be written down: a plan contains at most 64 KiB of literals in one stage, "
+                      "where a number takes 9 bytes, and no elements of the program; write the elements to a file, and read that", done.stderr)
+        self.assertNotIn("SLUICE_FUNCTION", done.stderr)
+
     def test_what_cannot_be_split_is_refused(self):
         for words, status, why in ((["range(3) | map(it, order=sloppy)"], 1, "sloppy order"), (['lines("-")'], 1, "standard input"),
                                    (["range(3)", "--splits", 2, "--split-bytes", 9], 2, "not both"), (["range(3)", "--splits", 0], 2, "--splits"),

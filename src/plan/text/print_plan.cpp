@@ -191,11 +191,17 @@ status serialisable(const node& n) {
   for_each_function(n, [&](const function_ptr& f) {
     if (!why.ok()) return;
     if (f->is_expression) return;
-    if (f->name.empty())
+    if (f->name.empty() && f->is_data())
+      why = failed_precondition_error(absl::StrCat(
+          std::string(n.op->name),
+          " holds data that cannot be written down: a plan contains at most 64 KiB of literals "
+          "in one stage, where a number takes 9 bytes, and no elements of the program; write the elements to a file, "
+          "and read that"));
+    else if (f->name.empty())
       why = failed_precondition_error(
           absl::StrCat(stage_text(n),
-                       " holds a lambda or data of the program, which cannot be written down; "
-                       "name the function with SLUICE_FUNCTION"));
+                       " holds a lambda of the program, which cannot be written down; "
+                       "name the function with SLUICE_FUNCTION, or write it as an expression"));
     else if (find_functions(f->name).empty())
       why = failed_precondition_error(
           absl::StrCat(stage_text(n),

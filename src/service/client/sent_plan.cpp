@@ -32,9 +32,8 @@ std::string fingerprint_text(const node& plan) { return absl::StrCat(absl::Hex(f
 void check_sends(const node& n) {
   const status why = serialisable(n);
   if (!why.ok())
-    throw error(failed_precondition_error(absl::StrCat(
-        "the plan cannot be sent to workers: ", std::string(why.message()),
-        "; give the function a name (SLUICE_FUNCTION), write it as an expression, or read the elements from files")));
+    throw error(
+        failed_precondition_error(absl::StrCat("the plan cannot be sent to workers: ", std::string(why.message()))));
   if (reads_standard_input(n))
     throw error(
         failed_precondition_error("the plan cannot be sent to workers: it reads standard input (\"-\"), which no other "
