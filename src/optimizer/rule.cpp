@@ -36,7 +36,7 @@ node_ptr input_with(const node_ptr& n, const std::vector<node_ptr>& removed, std
 
 }  // namespace
 
-bool sends_input(const node& n) { return n.op->name == "distribute"; }
+bool sends_input(const node& n) { return n.op->facts.sends_input; }
 
 // More may be in force here than in a run: an outer with_options may keep an inner one from acting.
 in_force in_force::upstream_of(const node& n) const {

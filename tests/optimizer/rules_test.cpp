@@ -200,6 +200,18 @@ TEST_CASE("an operator takes part in prune_columns by its facts alone") {
   CHECK(runs_as(unknown) == "range(9) | map({a: it, b: double(it)}) | unknown | map(a)");
 }
 
+TEST_CASE("the optimizer leaves the input of a stage that sends it as written, by its facts alone") {
+  auto runs_as = [&](const op_info& op) {
+    const node_ptr taken = parse_plan("range(9) | take(5) | take(3)");
+    return plan_text(*optimize(make_stage(op, arguments::of(no_arguments{}), taken))->plan);
+  };
+  static constexpr op_info sending{
+      .name = "sending", .doc = "sends its input", .type = same_type, .facts = {.sends_input = true}};
+  static constexpr op_info local{.name = "local", .doc = "states nothing", .type = same_type};
+  CHECK(runs_as(sending) == "range(9) | take(5) | take(3) | sending");
+  CHECK(runs_as(local) == "range(9) | take(3) | local");
+}
+
 TEST_CASE("a plan gets the advice of its table, with and without rules") {
   std::ifstream in("tests/optimizer/advice.tsv");
   REQUIRE(in);

@@ -119,6 +119,8 @@ struct op_facts {
   /// The operator has no stage that could fail, and sets the policy of the stages upstream (ignore_errors): an
   /// `on_error` in its own call is rejected.
   bool sets_error_policy = false;
+  /// The stages upstream run elsewhere, or in parts: the optimizer leaves them as written (distribute).
+  bool sends_input = false;
   /// Options for the stages upstream (engine/dataset_options.hpp). Null: none.
   const dataset_options& (*options)(const node&) = nullptr;
 };

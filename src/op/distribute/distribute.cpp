@@ -94,7 +94,7 @@ const op_info distribute_op{
     .doc = "runs the stages upstream on workers",
     .arguments = distribute_list,
     .type = distributed_type,
-    .facts = {.size = distributed_size},
+    .facts = {.size = distributed_size, .sends_input = true},
     .splits = {.rule = split_rule::one_split},
     .lowering = {.open = open_distribute},
 };
