@@ -2,8 +2,22 @@
 #include "sluice/coro/dropped_errors.hpp"
 
 #include <memory>
+#include <string>
 
 namespace sluice::lib {
+
+status on_worker(const status& why, std::string_view worker, std::string_view split) {
+  std::string message(why.message());
+  if (!worker.empty()) message.append(", on ").append(worker);
+  message.append(", ").append(split);
+  return why.with_message(message);
+}
+
+status dropped_error::placed() const { return on ? on_worker(why, worker(), split()) : why; }
+
+std::string_view dropped_error::worker() const { return std::string_view(*on).substr(0, on->find('\n')); }
+
+std::string_view dropped_error::split() const { return std::string_view(*on).substr(on->find('\n') + 1); }
 
 void dropped_errors::add(dropped_error e, std::size_t kept_apart) {
   if (!list_) {

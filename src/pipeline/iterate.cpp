@@ -304,6 +304,7 @@ struct run_extras {
   bool on_demand = false;  ///< no stage works ahead of the root's requests
   std::shared_ptr<element_places> places = {};
   std::shared_ptr<error_watch> watch = {};
+  std::shared_ptr<sink_maker> dropped_to = {};
 };
 
 /// `given`: the plan that runs; null: the optimized form of `written`.
@@ -341,6 +342,7 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   std::shared_ptr<run_context> context = rt.new_run(options);
   context->places = std::move(extras.places);
   context->quarantines->set_watch(std::move(extras.watch));
+  context->quarantines->set_maker(std::move(extras.dropped_to));
   auto started = std::make_shared<run>(context, written, rewritten, epoch);
   status fits = started->hold_plan(walked(*rewritten).nodes_to_charge);
   if (!fits.ok()) throw_status(fits);
@@ -350,7 +352,8 @@ erased_stream open_root(runtime& rt, const node_ptr& plan, const node_ptr& given
   const bool is_warm = !on_demand && starts_warm(*written, o);
   if (is_warm) context->to_warm = &channels;
   std::shared_ptr<delivered_place> place;
-  if (!context->quarantines->watch() && (o.quarantine.is_given() || walked(*written).names_quarantine)) {
+  if (!context->quarantines->watch() && !context->quarantines->maker() &&
+      (o.quarantine.is_given() || walked(*written).names_quarantine)) {
     place = std::make_shared<delivered_place>();
     context->quarantines->set_place([of = std::weak_ptr<run>(started), place] {
       const std::shared_ptr<run> live = of.lock();
@@ -394,8 +397,13 @@ erased_stream open_indexing_run(runtime& rt, const node_ptr& reader, std::shared
 
 erased_stream open_rewritten_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
                                  const iterate_options& o) {
+  return open_collecting_run(rt, written, rewritten, o, nullptr);
+}
+
+erased_stream open_collecting_run(runtime& rt, const node_ptr& written, const node_ptr& rewritten,
+                                  const iterate_options& o, std::shared_ptr<sink_maker> dropped_to) {
   if (!rewritten) throw_status(invalid_argument_error("open_run: there is no plan"));
-  return open_root(rt, written, rewritten, o);
+  return open_root(rt, written, rewritten, o, {.dropped_to = std::move(dropped_to)});
 }
 
 any_stream detail::open_at(runtime& rt, const node_ptr& plan, std::int64_t index, const iterate_options& o) {

@@ -29,6 +29,14 @@ class quarantine_sink {
   virtual status keep(const dropped_error& e) = 0;
 };
 
+/// Builds the sinks of a run whose bad elements are stored elsewhere, as on a worker of a service.
+class sink_maker {
+ public:
+  virtual ~sink_maker() = default;
+  /// `path`: of the file that the plan or the run names; empty: none, and the sink receives the elements all the same.
+  virtual std::unique_ptr<quarantine_sink> sink_of(const std::string& path) = 0;
+};
+
 /// The place of a run at a bad element, from which a later run can make the element again.
 struct run_place {
   std::string plan;  ///< as text, without secrets; empty: it is too long
@@ -68,12 +76,17 @@ class quarantine_table {
   void set_watch(std::shared_ptr<error_watch> watch) { watch_ = std::move(watch); }
   /// Null: the run has none, as nearly all.
   error_watch* watch() const noexcept { return watch_.get(); }
+  /// Has all sinks of the run built by `maker`. REQUIRES: no stage of the run is open.
+  void set_maker(std::shared_ptr<sink_maker> maker) { maker_ = std::move(maker); }
+  /// Null: sinks are files, as for nearly all runs.
+  sink_maker* maker() const noexcept { return maker_.get(); }
 
  private:
   mutable small_mutex mutex_;
   std::map<std::string, std::unique_ptr<quarantine_sink>> sinks_ ABSL_GUARDED_BY(mutex_);
   std::function<run_place()> place_;
   std::shared_ptr<error_watch> watch_;
+  std::shared_ptr<sink_maker> maker_;
 };
 
 }  // namespace sluice::lib

@@ -112,13 +112,13 @@ status run_context::met(dropped_error e) {
   std::uint64_t dropped = std::min({e.times, errors_max - counted, errors_left(e.account)});
   books_->errors.store(counted + dropped, std::memory_order_relaxed);
   count_errors(e.account, dropped);
-  if (dropped != 0 && books_->first_errors.size() < kErrorsKept) books_->first_errors.push_back(e.why);
+  if (dropped != 0 && books_->first_errors.size() < kErrorsKept) books_->first_errors.push_back(e.placed());
   if (dropped == e.times || (dropped != 0 && e.into)) {
     status why = e.into ? e.into->keep(e) : status();
     if (!why.ok()) return why;
   }
   if (dropped == e.times) return {};
-  return beyond_limit(e.why, counted + dropped == errors_max ? nullptr : full_account(e.account), errors_max);
+  return beyond_limit(e.placed(), counted + dropped == errors_max ? nullptr : full_account(e.account), errors_max);
 }
 
 std::vector<stage_errors> run_context::errors_by_stage() const {

@@ -16,6 +16,11 @@ class ServiceTest(ProgramTest):
         self.processes = []
 
     def tearDown(self):
+        self.end_all()
+        super().tearDown()
+
+    def end_all(self):
+        """Kills the processes that were started."""
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
@@ -24,7 +29,7 @@ class ServiceTest(ProgramTest):
             for pipe in (process.stdout, process.stderr):
                 if pipe:
                     pipe.close()
-        super().tearDown()
+        self.processes = []
 
     def start(self, *arguments):
         """A server, and the address that it prints."""
@@ -71,9 +76,9 @@ class ServiceTest(ProgramTest):
         self.assertEqual((consumer.returncode, errors), (0, ""))
         return [json.loads(line) for line in out.splitlines()]
 
-    def consume_in_steps(self, plan):
+    def consume_in_steps(self, plan, *options):
         """A function that waits until a consumer has delivered so many elements, and one that returns all of them at its end."""
-        consumer = self.consume(plan)
+        consumer = self.consume(plan, *options)
         lines = []
 
         def wait_for(n):

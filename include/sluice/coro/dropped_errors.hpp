@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,9 @@ namespace sluice::lib {
 struct error_account;   // runtime/sites/error_account.hpp
 class quarantine_sink;  // runtime/quarantine_sink.hpp
 
+/// Returns the error with the worker and the split in its message.
+status on_worker(const status& why, std::string_view worker, std::string_view split);
+
 /// One error, or several errors without an element between them that are reported with one status.
 struct dropped_error {
   status why;
@@ -42,6 +46,14 @@ struct dropped_error {
   error_account* account = nullptr;  ///< of the stage that dropped the elements, if it has one; owned by the run
   quarantine_sink* into = nullptr;   ///< the sink that stores the bad element, or null; owned by the run
   std::shared_ptr<const std::string> bytes = {};  ///< of the bad element, if it has any and a sink stores it
+  /// The worker and the split, separated by a line end; null: this process has dropped the element.
+  std::shared_ptr<const std::string> on = {};
+
+  /// Returns the error as reports have it, with the worker and the split.
+  status placed() const;
+  // REQUIRES: on.
+  std::string_view worker() const;  ///< "worker 10.0.0.2:7701", "worker 1 in this process"
+  std::string_view split() const;   ///< "split 1 (elements 3 to 5)"; elements have their numbers in it
 };
 
 /// The errors between two consecutive elements of a stream, oldest first. Cost: memory is bounded, however many errors

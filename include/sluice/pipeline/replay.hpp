@@ -37,6 +37,8 @@ struct stored_failure {
   std::uint64_t seed = 0;       ///< of the run
   std::uint64_t delivered = 0;  ///< elements that the consumer had received before
   checkpoint position = {};     ///< of the run, before the element; empty: unknown
+  std::string worker = {};      ///< of a service, that has dropped the element; empty: the process of the run has
+  std::string split = {};       ///< in which `why` numbers the element, with `worker`
 };
 stored_failure read_failure(const std::string& path, std::uint64_t number);
 

@@ -42,9 +42,11 @@ outlet::error_awaiter error_gate::settle(outlet& out, const status& why, std::ui
 
 kept_bytes error_gate::kept(std::string_view bytes) const {
   if (!keeps()) return nullptr;
-  bytes = bytes.substr(0, kKeptBytesMax);
-  memory_ledger& ledger = *run_->ledger;
-  ledger_line& line = site_->line(purpose::channel);  // the copy is in flight like an element
+  // The copy is in flight like an element.
+  return kept_copy(bytes.substr(0, kKeptBytesMax), *run_->ledger, site_->line(purpose::channel));
+}
+
+kept_bytes kept_copy(std::string_view bytes, memory_ledger& ledger, ledger_line& line) {
   const std::size_t charged = bytes.size() + sizeof(std::string);
   if (!ledger.try_charge(charged, line)) return nullptr;
   line.retain();

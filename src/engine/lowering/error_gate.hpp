@@ -21,6 +21,8 @@
 namespace sluice::lib {
 
 using kept_bytes = std::shared_ptr<const std::string>;
+/// Returns a copy of the bytes of a bad element, charged to `line` as long as it exists; null if the budget is used up.
+kept_bytes kept_copy(std::string_view bytes, memory_ledger& ledger, ledger_line& line);
 
 /// The file that the elements of a stage's input come from.
 struct element_origin {

@@ -233,11 +233,14 @@ error_gate open_context::gate(const node& n) const {
 
 quarantine_sink* open_context::quarantine_of(const node& n) const {
   if (error_watch* watch = run->quarantines->watch()) return watch;
-  const quarantine& into = n.errors.quarantine.is_given() ? n.errors.quarantine : run->quarantine;
-  if (!into.is_given()) return nullptr;
-  return run->quarantines->of(into.path, [&] {
-    return open_quarantine_file(into.path, kQuarantineEntriesMax, kQuarantineBytesMax, run->quarantines.get());
-  });
+  return quarantine_at(n.errors.quarantine.is_given() ? n.errors.quarantine.path : run->quarantine.path);
+}
+
+quarantine_sink* open_context::quarantine_at(const std::string& path) const {
+  quarantine_table& all = *run->quarantines;
+  if (sink_maker* maker = all.maker()) return all.of(path, [&] { return maker->sink_of(path); });
+  if (path.empty()) return nullptr;
+  return all.of(path, [&] { return open_quarantine_file(path, kQuarantineEntriesMax, kQuarantineBytesMax, &all); });
 }
 
 open_context open_context::ignoring_errors(const node& n, error_limit errors_max) const {

@@ -105,6 +105,8 @@ struct open_context {
   /// Returns the file that stores the bad elements dropped by the stage of n: the one named in the plan, or else the
   /// run's. Null: they are not stored.
   quarantine_sink* quarantine_of(const node& n) const;
+  /// Returns the file at `path`. Null: the path is empty.
+  quarantine_sink* quarantine_at(const std::string& path) const;
   /// Returns the object that applies the error policy of the stage of n.
   error_gate gate(const node& n) const;
   /// Returns the record of stage n in this run. All openings of the stage share it.

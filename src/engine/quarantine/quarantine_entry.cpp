@@ -156,6 +156,8 @@ result<stored_error> error_in(const member_reader& members) {
   members.number("times", e.times);
   e.has_bytes = members.text("bytes", e.bytes);
   e.is_cut = members.text("cut", cut);
+  members.text("split", e.split);
+  members.text("worker", e.worker);
   e.has_place = members.number("seed", e.at.seed);
   members.number("delivered", e.at.delivered);
   members.text("position", e.at.position);
@@ -179,8 +181,10 @@ std::string entry_of(const dropped_error& e, const run_place* at, bool json) {
   if (e.times > 1) w.number("times", e.times);
   if (e.bytes) w.text("bytes", *e.bytes);
   if (e.bytes && e.bytes->size() == error_gate::kKeptBytesMax) w.text("cut", "these are the first bytes of it");
+  if (e.on) w.text("split", e.split());
   if (at) {
     w.number("seed", at->seed);
+    if (e.on) w.text("worker", e.worker());
     w.number("delivered", at->delivered);
     if (!at->position.empty() && at->position.size() <= kPlacePartBytesMax) w.text("position", at->position);
     if (!at->plan.empty() && at->plan.size() <= kPlacePartBytesMax) w.text("plan", at->plan);

@@ -5,7 +5,8 @@
 //    "position":{"base64":"…"},"plan":"range(3) | map(1 / it)"}
 //
 // The members from "seed" on are those of the run. They differ from run to run, so entries are compared without them, and
-// older files have none.
+// older files have none. An element that a worker has dropped has its "split" before them, and the "worker" among them,
+// because another worker drops the same element of the split if the first one dies.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,9 @@ struct stored_error {
   std::uint64_t times = 1;
   std::string bytes;  ///< of the element
   bool has_bytes = false;
-  bool is_cut = false;     ///< these are its first bytes
-  bool has_place = false;  ///< `at` is known
+  bool is_cut = false;                  ///< these are its first bytes
+  bool has_place = false;               ///< `at` is known
+  std::string worker = {}, split = {};  ///< of a service; empty: the process of the run has dropped the element
   run_place at = {};
 };
 

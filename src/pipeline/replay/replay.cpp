@@ -66,7 +66,9 @@ stored_failure read_failure(const std::string& path, std::uint64_t number) {
           .plan = std::move(e.at.plan),
           .seed = e.at.seed,
           .delivered = e.at.delivered,
-          .position = {std::move(e.at.position)}};
+          .position = {std::move(e.at.position)},
+          .worker = std::move(e.worker),
+          .split = std::move(e.split)};
 }
 
 replay_report replay(runtime& rt, const stored_failure& bad, const replay_options& o) {
@@ -74,6 +76,11 @@ replay_report replay(runtime& rt, const stored_failure& bad, const replay_option
     throw_status(failed_precondition_error(
         "the entry has no position from which its element can be made again: its run read a stream, or was made by an "
         "older version of sluice"));
+  if (!bad.split.empty())
+    throw_status(failed_precondition_error(
+        "the element was dropped on " + bad.worker + ", in " + bad.split +
+        ", and a replay shows stages of one process: run the plan without distribute and with a quarantine, and replay "
+        "the entry of that run"));
   iterate_options run;
   run.from = bad.position;
   run.on_error = read_seal(bad.position.bytes).on_error;

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "service/client/service_link.hpp"
@@ -43,6 +44,7 @@ struct assigned_split {
 };
 
 class joined_consumer;
+class quarantine_sink;  // runtime/quarantine_sink.hpp
 
 class consumer {
  public:
@@ -58,6 +60,11 @@ class consumer {
   const dataset_info& info() const { return info_; }
   /// Returns the rules that workers apply to the plans of this run.
   const sent_rules& rules() const { return rules_; }
+  /// The files for the bad elements of stages on workers, by the paths that the plan and the run name. Empty: none. Set
+  /// before a stage uses the consumer.
+  using quarantine_sinks = std::map<std::string, quarantine_sink*, std::less<>>;
+  void set_quarantines(quarantine_sinks all) { quarantines_ = std::move(all); }
+  const quarantine_sinks& quarantines() const { return quarantines_; }
   /// Distinguishes starts of this process.
   std::uint64_t incarnation() const { return incarnation_; }
   /// Orders the starts of consumers of this name. REQUIRES: joined. None: the dispatcher is older.
@@ -92,6 +99,7 @@ class consumer {
   const dataset_info info_;
   const distribute_options options_;
   const sent_rules rules_;
+  quarantine_sinks quarantines_;
   const std::uint32_t stream_;
   const std::uint64_t incarnation_;
   const bool leaves_;

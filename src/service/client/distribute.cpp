@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "engine/lowering/open_context.hpp"
 #include "op/distribute/open_distribute.hpp"
 #include "optimizer/sent_rules.hpp"
+#include "plan/plan_parts.hpp"
+#include "runtime/quarantine_sink.hpp"
 #include "service/client/absolute_paths.hpp"
 #include "service/client/consumer.hpp"
 #include "service/client/sent_plan.hpp"
@@ -59,6 +62,13 @@ void check_codec(frame_compression wanted) {
 /// Addresses of transports within a process begin with this.
 constexpr std::string_view kThisProcess = "local:";
 
+/// Adds the files that the stages of a plan name for their bad elements.
+void add_quarantines(const node& n, std::set<std::string>& to) {
+  if (n.errors.quarantine.is_given()) to.insert(n.errors.quarantine.path);
+  for_each_plan(n, [&to](const node_ptr& inner) { add_quarantines(*inner, to); });
+  for (const node_ptr& input : n.inputs) add_quarantines(*input, to);
+}
+
 class distributing {
  public:
   distributing(const node& n, open_context& context)
@@ -96,9 +106,22 @@ class distributing {
     auto me =
         std::make_shared<consumer>(context_.run, link_, info_of(text, type, options_, context_.on_error), options_,
                                    rules_of_input(node_), static_cast<std::uint32_t>(number), !is_embedded);
+    me->set_quarantines(quarantines());
     // A worker of this process reads one split at a time, as the plan without distribute reads its files.
     const std::int64_t at_once = options_.splits_at_once;
     return distributed_stream(me, type, is_embedded ? std::min<std::int64_t>(options_.workers, at_once) : at_once);
+  }
+
+  /// The files for the bad elements that workers drop. A run that replays one of this process stores nothing.
+  consumer::quarantine_sinks quarantines() const {
+    consumer::quarantine_sinks all;
+    if (context_.run->quarantines->watch()) return all;
+    std::set<std::string> paths;
+    add_quarantines(node_, paths);
+    if (const quarantine& of_run = context_.run->quarantine; of_run.is_given()) paths.insert(of_run.path);
+    if (context_.run->quarantines->maker()) paths.insert("");  // this is a worker, whose consumer stores them
+    for (const std::string& path : paths) all.emplace(path, context_.quarantine_at(path));
+    return all;
   }
 
   const node& node_;

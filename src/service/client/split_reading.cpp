@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/lowering/error_gate.hpp"
 #include "runtime/run_task.hpp"
 #include "service/client/split_place.hpp"
 #include "service/host/local_workers.hpp"
@@ -75,8 +76,9 @@ void arriving_bytes::release() noexcept {
   ledger_.change(std::exchange(credit_, 0) + std::exchange(frame_, 0), 0, line_);
 }
 
-split_reading::split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type)
-    : me_(std::move(as)), split_(std::move(split)), arriving_(*me_->run()), ready_(type) {}
+split_reading::split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type,
+                             std::uint64_t dropped)
+    : me_(std::move(as)), split_(std::move(split)), arriving_(*me_->run()), ready_(type), dropped_next_(dropped) {}
 split_reading::~split_reading() = default;
 
 void split_reading::drop_before(std::uint64_t ordinal) {
@@ -146,6 +148,11 @@ task<> split_reading::open() {
   request.start = me_->start();
   request.attempt = what.read;
   request.on_error = me_->info().on_error;
+  if (!me_->quarantines().empty()) {
+    if (what.offset == 0 && me_->options().visitation == visitation::at_least_once) dropped_next_ = 0;
+    request.dropped_from = dropped_next_;
+    if (me_->run()->quarantine.is_given()) request.quarantine = me_->run()->quarantine.path;
+  }
   if (is_static(me_->options().mode)) request.mode = std::string(to_string(me_->options().mode));
   request.rules = me_->rules();
   request.seed = split_.seed;
@@ -223,6 +230,8 @@ task<> split_reading::receive_local() {
   has_end_frame_ = true;
   length_ = stream_at_;
   dropped_ = stream_->dropped();
+  std::uint64_t number = 0;
+  arrived_ = take_dropped(number);  // before the stream is gone
   auto closing = stream_->close();
   co_await closing;
   stream_.reset();
@@ -280,15 +289,16 @@ task<> split_reading::receive() {
   else step({reader_event::handler_error{read, frame->why()}});
 }
 
+split_reading::worker_place split_reading::place_now() const {
+  const std::string& worker = core_ ? core_->worker() : split_.worker;
+  const bool has_name = worker.empty() || worker.starts_with("worker ");  // of distribute() without an address
+  return {has_name ? worker : absl::StrCat("worker ", worker), split_text(split_.split, split_.payload)};
+}
+
 status split_reading::in_place(const status& why) const {
   if (why.ok() || why.code() == status_code::cancelled) return why;
-  std::string message(why.message());
-  const std::string& worker = core_ ? core_->worker() : split_.worker;
-  if (!worker.empty() && !is_refused_) {
-    const bool has_name = worker.starts_with("worker ");  // of distribute() without an address
-    absl::StrAppend(&message, has_name ? ", on " : ", on worker ", worker);
-  }
-  absl::StrAppend(&message, ", ", split_text(split_.split, split_.payload));
+  const worker_place at = place_now();
+  std::string message(on_worker(why, is_refused_ ? std::string() : at.worker, at.split).message());
   if (why.code() == status_code::deadline_exceeded && core_) {
     const auto held = std::chrono::duration_cast<std::chrono::milliseconds>(now_ - begun_).count();
     absl::StrAppend(&message, ", which consumer ", split_.consumer, " has had for ", held, " ms");
@@ -314,6 +324,7 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
   if (!f.ok()) return f.why();
   if (f->what == element_frame::failure) return f->why;
   if (f->what == element_frame::keepalive) return step({reader_event::keepalive{read}}), status();
+  if (f->what == element_frame::dropped_ones) return step({reader_event::keepalive{read}}), use_dropped(*f);
   if (f->what == element_frame::end) {
     has_end_frame_ = true;
     arriving_.release();
@@ -332,6 +343,35 @@ status split_reading::use(std::uint64_t read, const slice& bytes) {
   next_ += part.count;
   has_delivered_ = has_delivered_ || part.count != 0;
   return {};
+}
+
+status split_reading::use_dropped(const element_frame& f) {
+  if (f.first != dropped_next_)
+    return data_loss_error(
+        absl::StrCat("the worker has sent dropped element ", f.first, " of the split instead of ", dropped_next_));
+  run_context& run = *me_->run();
+  for (std::string_view rest = f.rest; !rest.empty();) {
+    dropped_view next;
+    status why = sluice::lib::take_dropped(rest, next);
+    if (!why.ok()) return why;
+    ledger_line& line = run.ledger->line(purpose::channel, "distribute");
+    kept_bytes bytes = next.has_bytes ? kept_copy(next.bytes, *run.ledger, line) : kept_bytes();
+    arrived_.push_back({std::string(next.stage), std::string(next.path), next.why, next.times, std::move(bytes)});
+    dropped_next_ += next.times;
+  }
+  return {};
+}
+
+bool split_reading::has_dropped_here() const { return stream_->collector() && !stream_->collector()->empty(); }
+
+std::vector<dropped_element> split_reading::take_dropped(std::uint64_t& number) {
+  if (stream_ && has_dropped_here())
+    for (dropped_element& e : stream_->collector()->take()) {
+      dropped_next_ += e.times;
+      arrived_.push_back(std::move(e));
+    }
+  number = dropped_next_;
+  return std::exchange(arrived_, {});
 }
 
 void split_reading::report_taken() {

@@ -26,6 +26,7 @@
 #include "service/client/consumer.hpp"
 #include "service/core/split_reader_core.hpp"
 #include "service/host/local_read.hpp"
+#include "service/wire/dropped_frames.hpp"
 #include "service/wire/element_frames.hpp"
 #include "sluice/element/slab.hpp"
 #include "sluice/runtime/ledger.hpp"
@@ -56,13 +57,18 @@ class arriving_bytes {
 
 class split_reading {
  public:
-  split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type);
+  /// `dropped`: the number of bad elements of the split that the consumer has counted before.
+  split_reading(std::shared_ptr<consumer> as, assigned_split split, const element_type& type, std::uint64_t dropped);
   split_reading(const split_reading&) = delete;
   ~split_reading();
 
   /// Makes the element `wanted`, and perhaps some after it, the first of elements(). REQUIRES: elements() is empty, and
   /// `wanted` is not less than before.
   task<status> fill(std::uint64_t wanted);
+  /// Bad elements that were dropped before the elements that fill() or got() has made available.
+  bool has_dropped() const { return !arrived_.empty() || (stream_ && has_dropped_here()); }
+  /// Moves them out. `number`: of the next one in the split, to be saved with the place of the next element.
+  std::vector<dropped_element> take_dropped(std::uint64_t& number);
   slab& elements() { return ready_; }
   /// The elements from a worker of this process, valid until the next fill(). Empty: they are in elements().
   const block& local() const { return local_; }
@@ -86,11 +92,16 @@ class split_reading {
   void drop_before(std::uint64_t ordinal);
   /// The first n elements were moved out.
   void count_taken(std::uint32_t n) { first_ += n; }
-  /// After a fill() without elements: what the worker's stages have dropped in the split.
+  /// After a fill() without elements: what the worker's stages have dropped in the split. Empty if the consumer stores them.
   const std::vector<dropped_elements>& dropped() const { return dropped_; }
   /// Adds the place of an error to its message: the worker, and the split. A file that is missing or damaged on a worker may
   /// be right here, and an element has its number in the split.
   status in_place(const status& why) const;
+  /// The worker of the last read, and the split.
+  struct worker_place {
+    std::string worker, split;
+  };
+  worker_place place_now() const;
   /// Returns the bytes that have arrived from workers elsewhere since the last call.
   std::uint64_t take_wire_bytes() { return std::exchange(wire_bytes_, 0); }
   /// After a fill() without elements: the number of elements of the split.
@@ -110,6 +121,9 @@ class split_reading {
   task<> receive_local();
   task<> rest();
   status use(std::uint64_t read, const slice& frame);
+  /// Of a frame.
+  status use_dropped(const element_frame& f);
+  bool has_dropped_here() const;
   /// Decompresses a frame, whose bytes are charged before.
   task<result<slice>> unpacked(slice frame);
   /// Reports to the worker what was measured, if enough time has passed.
@@ -147,6 +161,8 @@ class split_reading {
   std::uint64_t taken_ = 0;  ///< next_ at the last report_taken()
   std::uint64_t length_ = 0;
   std::vector<dropped_elements> dropped_;
+  std::uint64_t dropped_next_;  ///< the number of the next bad element of the split that arrives
+  std::vector<dropped_element> arrived_;
   bool has_delivered_ = false, has_ended_ = false, has_end_frame_ = false;
   bool is_refused_ = false;  ///< failure_ is the dispatcher's
   status failure_;

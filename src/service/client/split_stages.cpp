@@ -144,9 +144,16 @@ const op_info assigned_splits_op{
 
 struct elements_place {
   std::uint64_t at = 0;               ///< the ordinal of the next element in the split
+  std::uint64_t dropped = 0;          ///< bad elements of the split that were counted before it
   const split_reading* in = nullptr;  ///< not saved: null before the first element and after the last one
-  void save(position_writer& w) const { w.number(at); }
-  void load(position_reader& r) { at = r.number(); }
+  void save(position_writer& w) const {
+    w.number(at);
+    if (dropped != 0) w.number(dropped);
+  }
+  void load(position_reader& r) {
+    at = r.number();
+    dropped = r.done() ? 0 : r.number();  // checkpoints of earlier builds have none
+  }
   bool may_wait() const { return !in || in->may_wait(); }
 };
 
@@ -160,21 +167,39 @@ struct split_elements_arguments {
   split_source from = {};
 };
 
-/// Errors of workers, in the accounts of their stages.
-dropped_errors dropped_here(run_context& run, const split_reading& in) {
+/// Returns the account of a stage of workers.
+error_account* account_of_stage(run_context& run, const std::string& stage) {
+  detail::content_hasher h;
+  h.bytes(stage.data(), stage.size());
+  site_record& record = run.sites->add(mix(h.value()), stage, false);
+  return run.sites->account(record, error_account::kNoLimit, nullptr);
+}
+
+/// Errors of workers that are counted at the end of a split, in the accounts of their stages.
+dropped_errors dropped_in_all(run_context& run, const split_reading& in) {
   dropped_errors here;
-  for (const dropped_elements& d : in.dropped()) {
-    detail::content_hasher h;
-    h.bytes(d.stage.data(), d.stage.size());
-    site_record& record = run.sites->add(mix(h.value()), d.stage, false);
-    here.add({in.in_place(d.first), d.errors, run.sites->account(record, error_account::kNoLimit, nullptr)});
+  for (const dropped_elements& d : in.dropped())
+    here.add({in.in_place(d.first), d.errors, account_of_stage(run, d.stage)});
+  return here;
+}
+
+/// Errors of workers before the next element, whose elements are stored. A path that neither the plan nor the run names
+/// stands for none, so that no worker chooses what is written here.
+dropped_errors dropped_before_next(consumer& me, split_reading& in, std::uint64_t& number) {
+  dropped_errors here;
+  const split_reading::worker_place at = in.place_now();
+  const auto on = std::make_shared<const std::string>(absl::StrCat(at.worker, "\n", at.split));
+  for (dropped_element& d : in.take_dropped(number)) {
+    const auto into = me.quarantines().find(d.path);
+    here.add({std::move(d.why), d.times, account_of_stage(*me.run(), d.stage),
+              into == me.quarantines().end() ? nullptr : into->second, std::move(d.bytes), on});
   }
   return here;
 }
 
 erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::shared_ptr<consumer> me,
                                   assigned_split split, std::string label, site_record* site) {
-  split_reading in(me, split, out.type());
+  split_reading in(me, split, out.type(), place->dropped);
   block_fit fit(out.type());
   place->in = &in;
   for (;;) {
@@ -186,6 +211,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
       if (erased_stream* here = in.unreported(wanted)) {
         erased_stream::attempt some = co_await here->try_next_block(in.next_demand());
         if (in.got(some)) {
+          if (in.has_dropped()) co_await out.drop(dropped_before_next(*me, in, place->dropped));
           place->at = wanted + some.view.size();
           co_yield some.view;
           continue;
@@ -194,6 +220,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
       auto filling = in.fill(wanted);
       status why = co_await filling;
       if (const std::uint64_t bytes = in.take_wire_bytes()) stage_counts::add(site->counts().rare().read_bytes, bytes);
+      if (in.has_dropped()) co_await out.drop(dropped_before_next(*me, in, place->dropped));
       if (!why.ok()) co_await fail(in.in_place(why).in_stage(label));
       if (!in.local().empty()) {
         place->at = wanted + in.local().size();
@@ -218,7 +245,7 @@ erased_stream split_elements_loop(outlet out, saved<elements_place> place, std::
     co_yield made;
   }
   place->in = nullptr;
-  auto dropping = out.drop(dropped_here(*me->run(), in));
+  auto dropping = out.drop(dropped_in_all(*me->run(), in));
   co_await dropping;
   auto reporting = me->finished(split, in.length() == 0);
   status why = co_await reporting;

@@ -282,6 +282,10 @@ struct read_request {
   /// The rules of the optimizer that the consumer's run sets for its stages here. None: the consumer is older.
   std::optional<sent_rules> rules = {};
   std::optional<std::uint64_t> start = {};  ///< of open_job_reply. None: it is not compared
+  /// The worker sends the bad elements that it drops, from this number in the split on, because the consumer stores them.
+  /// None: it sends their counts at the end of the split.
+  std::optional<std::uint64_t> dropped_from = {};
+  std::optional<std::string> quarantine = {};  ///< the file that the consumer's run names for them
 };
 
 /// Reports to a worker what a consumer of compressed frames has measured since its last report. Errors: unimplemented: an

@@ -24,7 +24,7 @@ task<result<std::unique_ptr<worker_host::local_read>>> worker_host::local_read::
   if (!run.ok()) co_return run.why();
   auto counting = host->dropped_before(mine, *run);
   read->before_ = co_await counting;
-  read->in_ = host->open_plan(mine, *run, run->plan);
+  read->in_ = host->open_plan(mine, *run, run->plan, read->before_);
   read->worker_gone_.arm(host->run_->stop, &open_read::on_stop, &mine);
   environment* env = co_await this_environment();
   read->consumer_gone_.arm(env->stop, &open_read::on_stop, &mine);

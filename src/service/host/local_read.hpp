@@ -42,7 +42,11 @@ class worker_host::local_read {
   /// stop of the consumer.
   std::optional<status> why_closed(const status& why, const stop_signal& consumer) const;
   /// After the end: what its stages have dropped.
-  std::vector<dropped_elements> dropped() const { return dropped_by(in_, before_); }
+  std::vector<dropped_elements> dropped() const {
+    return mine_.dropped ? std::vector<dropped_elements>() : dropped_by(in_, before_);
+  }
+  /// The bad elements that the run has dropped, if the consumer stores them. Null: it does not.
+  dropped_collector* collector() const { return mine_.dropped.get(); }
   /// Reports the ordinal of the next element to the worker.
   void moved(std::uint64_t offset) { mine_.moved(offset); }
   /// Ends the run, and waits for its tasks.

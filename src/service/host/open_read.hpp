@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "service/host/dropped_collector.hpp"
 #include "service/host/worker_host.hpp"
 #include "sluice/coro/erased_stream.hpp"
 
@@ -59,8 +60,9 @@ class worker_host::open_read {
   void began(status why) { begun_.try_send(std::move(why)); }
 
   const read_request request;
-  std::atomic<bool> has_sent{false};      ///< since the last keepalive
-  std::shared_ptr<sent_frames> to;        ///< null: frames are sent as they are
+  std::atomic<bool> has_sent{false};           ///< since the last keepalive
+  std::shared_ptr<dropped_collector> dropped;  ///< null: the consumer stores no bad elements
+  std::shared_ptr<sent_frames> to;             ///< null: frames are sent as they are
   std::atomic<duration::rep> blocked{0};  ///< how long it has waited until it could send, since the last measurement
   frame_packer packer;
   std::string packed;

@@ -7,8 +7,10 @@
 #include <utility>
 #include <variant>
 
+#include "pipeline/replay/open_replay.hpp"
 #include "service/host/local_workers.hpp"
 #include "service/host/open_read.hpp"
+#include "service/wire/dropped_frames.hpp"
 #include "service/wire/element_frames.hpp"
 #include "sluice/coro/any_stream.hpp"
 #include "sluice/coro/erased_stream.hpp"
@@ -77,12 +79,17 @@ task<result<split_run>> worker_host::plan_of(read_request request) {
   co_return run;
 }
 
-erased_stream worker_host::open_plan(open_read& mine, const split_run& run, const plan_forms& plan) {
+erased_stream worker_host::open_plan(open_read& mine, const split_run& run, const plan_forms& plan,
+                                     const std::vector<dropped_elements>& before) {
   iterate_options how;
   how.seed = run.seed;
   how.epoch = run.epoch;
   if (mine.request.on_error == "skip") how.on_error = error_policy::skip;
-  erased_stream in = open_rewritten_run(*run_->rt, plan.written, plan.runs, how);
+  if (mine.request.dropped_from) {  // also of what belongs to the splits before, so that no file is opened here
+    mine.dropped = std::make_shared<dropped_collector>(*mine.request.dropped_from, before);
+    how.quarantine = quarantine(mine.request.quarantine.value_or(""));
+  }
+  erased_stream in = open_collecting_run(*run_->rt, plan.written, plan.runs, how, mine.dropped);
   mine.runs(in.shared_run());
   return in;
 }
@@ -173,11 +180,34 @@ task<status> worker_host::send_frame(open_read& mine, frame_maker& frames, frame
   co_return why;
 }
 
+task<status> worker_host::send_dropped(open_read& mine, frame_maker& frames, frame_writer& out) {
+  if (!mine.dropped || mine.dropped->empty()) co_return status();
+  if (!frames.empty()) {
+    auto sending = send_frame(mine, frames, out);
+    status why = co_await sending;
+    if (!why.ok()) co_return why;
+  }
+  std::uint64_t number = mine.dropped->first();
+  const std::vector<dropped_element> all = mine.dropped->take();
+  std::string frame;
+  for (const dropped_element& e : all) {
+    if (frame.empty()) frame = begin_dropped_frame(number);
+    append_dropped(e, frame);
+    number += e.times;
+    if (frame.size() < kFrameBytes && &e != &all.back()) continue;
+    auto writing = out.write(slice::copy_of(std::exchange(frame, {})));
+    status why = co_await writing.as_result();
+    if (!why.ok()) co_return why;
+  }
+  mine.has_sent.store(true, std::memory_order_relaxed);
+  co_return status();
+}
+
 task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& out) {
   environment* env = co_await this_environment();
   auto counting = dropped_before(mine, run);
   const std::vector<dropped_elements> before = co_await counting;
-  erased_stream in = open_plan(mine, run, run.plan);
+  erased_stream in = open_plan(mine, run, run.plan, before);
   detail::stop_hook client_gone;
   client_gone.arm(env->stop, &open_read::on_stop, &mine);
 
@@ -188,6 +218,9 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
   for (;;) {
     const time_point began = env->time->now();
     auto some = co_await in.try_next_block(next);
+    auto dropping = send_dropped(mine, frames, out);
+    status sent = co_await dropping;
+    if (!sent.ok()) some = {{}, std::move(sent)};
     if (!some.view) {
       why = some.why;
       break;
@@ -212,8 +245,8 @@ task<> worker_host::send_elements(open_read& mine, split_run run, frame_writer& 
     (void)co_await sending;
   }
   if (!is_stopped) {
-    auto writing =
-        out.write(slice::copy_of(why.ok() ? end_frame(ended, dropped_by(in, before)) : failure_frame(ended, why)));
+    const auto dropped = mine.dropped ? std::vector<dropped_elements>() : dropped_by(in, before);
+    auto writing = out.write(slice::copy_of(why.ok() ? end_frame(ended, dropped) : failure_frame(ended, why)));
     (void)co_await writing.as_result();
   }
   auto cleaning = cleanup(std::move(in));

@@ -63,7 +63,9 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   static run_task beat(std::shared_ptr<run_context>&, std::shared_ptr<worker_host> shared, heartbeat_request request);
   /// The plan of a read, and its run, which ends with the read.
   task<result<split_run>> plan_of(read_request request);
-  erased_stream open_plan(open_read& mine, const split_run& run, const plan_forms& plan);
+  /// `before`: the elements that the plan drops before the split.
+  erased_stream open_plan(open_read& mine, const split_run& run, const plan_forms& plan,
+                          const std::vector<dropped_elements>& before = {});
   /// Returns the elements that the run of a read has dropped since `before`. REQUIRES: the stream is at rest.
   static std::vector<dropped_elements> dropped_by(const erased_stream& in,
                                                   const std::vector<dropped_elements>& before = {});
@@ -71,6 +73,8 @@ class worker_host final : public core_loop<worker_core, worker_event, worker_act
   task<std::vector<dropped_elements>> dropped_before(open_read& mine, split_run run);
   task<> serve(open_read& mine, frame_writer& out);
   task<> send_elements(open_read& mine, split_run run, frame_writer& out);
+  /// Sends what the run of the read has dropped since the last call, after the elements in `frames`.
+  static task<status> send_dropped(open_read& mine, frame_maker& frames, frame_writer& out);
   /// Sends what `frames` has, compressed if that pays.
   static task<status> send_frame(open_read& mine, frame_maker& frames, frame_writer& out);
   static task<> send_all(worker_host& me, open_read& mine, split_run run, frame_writer& out, scope& all);

@@ -72,7 +72,8 @@ std::string failure_frame(std::uint64_t at, const status& why) {
 result<element_frame> element_frame::read(std::string_view bytes) {
   element_frame f;
   const char what = bytes.empty() ? '\0' : bytes.front();
-  if (what < elements || what > keepalive) return data_loss_error("a frame of elements that begins with no kind");
+  const bool is_known = (what >= elements && what <= keepalive) || what == dropped_ones;
+  if (!is_known) return data_loss_error("a frame of elements that begins with no kind");
   f.what = static_cast<kind>(what);
   bytes.remove_prefix(1);
   if (!take_frame_number(bytes, f.first)) return data_loss_error("a frame of elements that ends within a number");

@@ -11,7 +11,8 @@
 //
 // Shape:  one byte for the kind; the ordinal of the first element in the split, a varint; for elements their number, a
 //         varint, and then the elements (serialise_elements), so that texts are slices of the frame that has arrived; for a
-//         failure the status as JSON; for an end with dropped elements a JSON list of these. Blocks that were added one after the other are one after the other: number,
+//         failure the status as JSON; for an end with dropped elements a JSON list of these; for bad elements that the
+//         consumer stores see wire/dropped_frames.hpp. Blocks that were added one after the other are one after the other: number,
 //         size in bytes (4 bytes, little-endian), elements.
 // Errors: data_loss: damaged bytes, with the place.
 // Thread: not safe for concurrent use.
@@ -65,8 +66,9 @@ std::string failure_frame(std::uint64_t at, const status& why);
 
 struct element_frame {
   /// packed: see wire/packed_frames.hpp; only for consumers that have asked for it.
-  enum kind : char { elements = 1, end = 2, failure = 3, keepalive = 4, packed = 5 } what = end;
-  std::uint64_t first = 0;     ///< for an end: the number of elements of the split
+  /// dropped: only for consumers that have asked for it.
+  enum kind : char { elements = 1, end = 2, failure = 3, keepalive = 4, packed = 5, dropped_ones = 6 } what = end;
+  std::uint64_t first = 0;  ///< for an end: the number of elements of the split; for dropped_ones: of the first of them
   std::string_view rest = {};  ///< of the bytes that were read
   status why = {};             ///< for a failure
 
