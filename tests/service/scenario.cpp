@@ -10,8 +10,8 @@
 namespace sluice::lib::service_simulation {
 namespace {
 
-constexpr const char* kKinds[] = {"kill",  "pause",     "partition",  "one_way",       "one_way_back",
-                                  "reset", "take_over", "clock_jump", "store_trouble", "drain"};
+constexpr const char* kKinds[] = {"kill",      "pause",      "partition",     "one_way", "one_way_back", "reset",
+                                  "take_over", "clock_jump", "store_trouble", "drain",   "power_cut"};
 constexpr duration kMillisecond = std::chrono::milliseconds(1);
 
 }  // namespace

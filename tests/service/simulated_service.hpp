@@ -27,7 +27,7 @@ using reply_function = std::function<void(result<service_reply>)>;
 
 class simulation {
  public:
-  explicit simulation(const scenario& s) : s_(s), w_(derive(s.seed, 1)), store_(w_) {
+  explicit simulation(const scenario& s) : s_(s), w_(derive(s.seed, 1)), store_(w_, derive(s.seed, 2)) {
     w_.drop = s.drop;
     w_.twice = s.twice;
     w_.delay = s.delay;
@@ -58,6 +58,8 @@ class simulation {
   void start_dispatcher();
 
   void stop(const dispatcher_ptr& d);
+  /// The machine of the dispatchers loses its power while a commit is written, and has it back after `lasts`.
+  void cut_power(duration lasts);
 
   void step(const dispatcher_ptr& d, dispatcher_event e);
 

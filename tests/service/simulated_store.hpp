@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store as meta_store describes it, whose commits may fail although they happened, or happen later. It checks what
-// dispatchers write: I3, I5 and I6.
+// A store as meta_store describes it, whose commits may fail although they happened, or happen later. A power cut loses a commit
+// that was written and not synced, or tears it. It checks what dispatchers write: I3, I5 and I6.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,21 @@
 
 #include "service/core/actions.hpp"
 #include "service/core/store_records.hpp"
+#include "simulated_log.hpp"
 #include "simulated_world.hpp"
 
 namespace sluice::lib::service_simulation {
 
 class simulated_store {
  public:
-  explicit simulated_store(world& w) : world_(w) {}
+  static constexpr duration kSyncTime = kMs / 2;
+
+  simulated_store(world& w, std::uint64_t seed) : world_(w), power_(seed) {}
   bool is_in_trouble = false;
   duration delay = 4 * kMs;
-  std::uint64_t commits = 0;
+  std::uint64_t commits = 0, lost = 0, torn = 0;  ///< by power cuts: writes that were not synced
+  /// Called once, when a commit was written and is not yet synced.
+  std::function<void()> on_write;
   /// Whether all elements of a split were delivered, for I3.
   std::function<bool(const std::string& iteration, std::uint64_t split, const std::string& holder)> was_delivered;
 
@@ -40,16 +45,33 @@ class simulated_store {
     const double luck = world_.random.uniform();
     if (is_in_trouble && luck < 0.5) {
       const duration later = luck < 0.2 ? took : luck < 0.4 ? took + world_.upto(500 * kMs) : duration(-1);
-      if (later >= duration(0)) world_.after(later, [this, c] { apply(c); });
+      if (later >= duration(0)) world_.after(later, [this, c] { write(c, [](std::uint64_t) {}); });
       world_.after(took + world_.upto(100 * kMs), p,
                    [reply] { reply(unavailable_error("the disk does not answer"), 0); });
       return;
     }
     world_.after(took, [this, p, c = std::move(c), reply = std::move(reply), luck] {
-      if (p->is_dead && luck < 0.75) return;  // it died before the write was synced
-      const std::uint64_t revision = apply(c);
-      world_.after(world_.upto(2 * kMs), p, [reply, revision] { reply({}, revision); });
+      if (p->is_dead && luck < 0.75) return;  // it died before the write
+      write(c, [this, p, reply](std::uint64_t revision) {
+        world_.after(world_.upto(2 * kMs), p, [reply, revision] { reply({}, revision); });
+      });
     });
+  }
+
+  /// The machine of the store loses its power, and the store is opened again. REQUIRES: its processes are dead.
+  void cut_power() {
+    ++writes_;  // the one that is being synced does not end
+    torn += log_.cut_power(power_);
+    const bool was_writing = std::exchange(is_writing_, false);
+    const std::uint64_t known = std::exchange(revision_, 0);
+    entries_.clear();
+    log_.read([&](const std::vector<meta_write>& writes) {
+      if (++revision_ <= known) change(writes);
+    });
+    lost += was_writing && revision_ <= known;
+    if (revision_ <= known) return;
+    --revision_;  // the last write has reached the disk, and counts
+    finish(writing_);
   }
 
   const std::map<std::string, meta_entry>& entries() const { return entries_; }
@@ -57,27 +79,45 @@ class simulated_store {
  private:
   duration time_of_call() { return kMs / 4 + world_.upto(is_in_trouble ? 200 * kMs : delay); }
 
-  std::uint64_t apply(const dispatcher_action::commit& c) {
+  /// One write at a time: appends it, syncs it, and then answers with the revision, 0 if a guard does not hold.
+  void write(dispatcher_action::commit c, std::function<void(std::uint64_t)> reply) {
+    if (is_writing_)
+      return world_.after(kSyncTime / 2, [this, c = std::move(c), reply = std::move(reply)] { write(c, reply); });
     for (const meta_guard& g : c.guards) {
       const auto found = entries_.find(g.key);
-      if ((found == entries_.end() ? 0 : found->second.version) != g.version) return 0;
+      if ((found == entries_.end() ? 0 : found->second.version) != g.version) return reply(0);
     }
+    is_writing_ = true;
+    log_.append(c.writes);
+    writing_ = std::move(c);
+    if (on_write) std::exchange(on_write, nullptr)();
+    world_.after(kSyncTime, [this, number = ++writes_, reply = std::move(reply)] {
+      if (number != writes_) return;
+      log_.sync();
+      is_writing_ = false;
+      reply(finish(writing_));
+    });
+  }
+
+  /// The writes are there for others.
+  std::uint64_t finish(const dispatcher_action::commit& c) {
     ++revision_;
     ++commits;
     // Before the assignments of consumers that the same commit closes are forgotten.
     for (const meta_write& w : c.writes)
       if (w.value) check(w.key, *w.value);
-    for (const meta_write& w : c.writes) {
-      if (w.value) {
-        entries_[w.key] = meta_entry(w.key, *w.value, revision_);
-      } else {
-        forget(w.key);
-        entries_.erase(w.key);
-      }
-    }
+    for (const meta_write& w : c.writes)
+      if (!w.value) forget(w.key);
+    change(c.writes);
     for (const meta_write& w : c.writes)
       if (w.value && w.key.starts_with("/assigned/")) check_assigned(w.key, *w.value);
     return revision_;
+  }
+  void change(const std::vector<meta_write>& writes) {
+    for (const meta_write& w : writes) {
+      if (w.value) entries_[w.key] = meta_entry(w.key, *w.value, revision_);
+      else entries_.erase(w.key);
+    }
   }
 
   static std::uint64_t number_at(const std::string& v, std::size_t at) {
@@ -154,6 +194,11 @@ class simulated_store {
   }
 
   world& world_;
+  random_source power_;
+  simulated_log log_;
+  bool is_writing_ = false;  ///< written, and not yet synced
+  dispatcher_action::commit writing_;
+  std::uint64_t writes_ = 0;
   std::map<std::string, meta_entry> entries_;
   std::uint64_t revision_ = 0, epoch_ = 0;
   std::string token_;

@@ -28,6 +28,8 @@ outcome simulation::run() {
   o.events = w_.events;
   o.hash = w_.hash;
   o.commits = store_.commits;
+  o.lost = store_.lost;
+  o.torn = store_.torn;
   for (const client& c : clients_) o.delivered += c.log.size();
   return o;
 }
@@ -39,6 +41,19 @@ void simulation::stop(client& c) {
     for (auto& [id, st] : w->streams)
       if (st.request.consumer == c.name && w_.chance(0.7))
         w_.after(w_.upto(100 * kMs), w->p, [this, w = w, id = id] { end_stream(w, id, cancelled_error()); });
+}
+
+void simulation::cut_power(duration lasts) {
+  if (!w_.has_faults || is_down_) return;
+  is_down_ = true;
+  const dispatcher_ptr d = current_;
+  for (const dispatcher_ptr& each : {old_, d})
+    if (each && !each->p->is_dead) stop(each);
+  store_.cut_power();
+  w_.after(lasts, [this, d] {
+    is_down_ = false;
+    if (current_ == d) start_dispatcher();
+  });
 }
 
 void simulation::begin(const fault& f) {
@@ -117,6 +132,11 @@ void simulation::begin(const fault& f) {
           step(n, {consumer_event::woken{}});
         });
       }
+      break;
+    case fault_kind::power_cut:
+      store_.on_write = [this, lasts = f.lasts] {
+        w_.after(w_.upto(simulated_store::kSyncTime), [this, lasts] { cut_power(lasts); });
+      };
       break;
     case fault_kind::store_trouble:
       store_.is_in_trouble = true;

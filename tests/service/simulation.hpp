@@ -39,6 +39,7 @@ enum class fault_kind : std::uint8_t {
   clock_jump,     ///< forward, by an hour
   store_trouble,  ///< commits fail: they happened, did not, or happen later
   drain,          ///< the worker is removed, finishes its reads, ends, and starts again
+  power_cut,      ///< of the dispatcher's machine, at its next commit: what is not synced is lost, or torn
 };
 inline constexpr int kFaultKinds = 9;  ///< that may happen to any machine
 
@@ -77,6 +78,7 @@ struct outcome {
   std::string violation;
   duration took{};  ///< virtual time
   std::uint64_t events = 0, delivered = 0, commits = 0, hash = 0;
+  std::uint64_t lost = 0, torn = 0;  ///< commits that power cuts have lost, and those of them that were torn
 };
 outcome simulate(const scenario& s);
 /// Leaves out faults and machines while the scenario still fails.

@@ -77,6 +77,24 @@ TEST_CASE("splits in flight come to their end while the dispatcher is cut off fo
   }
 }
 
+TEST_CASE("commits that were answered survive power cuts, which lose and tear those that were not synced") {
+  const std::uint64_t first = number_of("SLUICE_TEST_SEED", 1);
+  std::uint64_t lost = 0, torn = 0;
+  for (std::uint64_t seed = first; seed < first + 300; ++seed) {
+    scenario s = make_scenario(seed);
+    for (int i = 0; i < 6; ++i)
+      s.faults.push_back({std::chrono::milliseconds(300 + 1200 * i + 7 * (seed % 100)), fault_kind::power_cut, "d",
+                          std::chrono::milliseconds(1 + 37 * (seed % 30))});
+    CAPTURE(to_string(s));
+    const outcome o = simulate(s);
+    CHECK(o.violation == "");
+    lost += o.lost;
+    torn += o.torn;
+  }
+  CHECK(lost > 300);
+  CHECK(torn > 200);
+}
+
 TEST_CASE("a seed repeats the same events") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const outcome first = simulate(make_scenario(seed)), second = simulate(make_scenario(seed));
