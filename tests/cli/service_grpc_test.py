@@ -10,6 +10,7 @@ import unittest
 from program import PROGRAM, main
 from service_processes import ServiceTest
 
+ROWS = pathlib.Path(__file__).resolve().parents[1] / "verbs"
 MODULE = pathlib.Path(PROGRAM).parent / "libsluice-grpc-transport.so"
 
 
@@ -76,6 +77,58 @@ class ServiceGrpc(ServiceTest):
         worker.send_signal(signal.SIGTERM)
         self.wait_until(lambda: self.health(address) == b"\0\0\0\0\x02\x08\x02")  # NOT_SERVING
         self.assertIsNone(worker.poll())
+
+    def test_a_registered_plan_is_read_over_grpc(self):
+        _, dispatcher = self.start("dispatcher", "--transport", "grpc")
+        self.start("worker", "--dispatcher", dispatcher, "--transport", "grpc")
+        self.ok("register", "range(30) | filter(it % 2 == 0)", "--dispatcher", dispatcher, "--dataset-id", "even", "--transport", "grpc")
+        self.assertEqual(self.elements(f'from_dataset_id("{dispatcher}", "even")', "--transport", "grpc"), list(range(0, 30, 2)))
+
+    def test_killed_workers_lose_nothing_over_grpc(self):
+        options = "--transport", "grpc"
+        _, dispatcher = self.start("dispatcher", *options)
+        workers = [self.start("worker", "--dispatcher", dispatcher, *options)[0] for _ in range(3)]
+        plan = f'range(6000) | filter(it >= 0) | sleep(500us) | distribute("{dispatcher}", splits=12, splits_at_once=4)'
+        wait_for, finish = self.consume_in_steps(plan, *options)
+        wait_for(300)
+        workers[0].kill()
+        wait_for(600)
+        workers[1].send_signal(signal.SIGSTOP)
+        wait_for(2100)
+        self.start("worker", "--dispatcher", dispatcher, *options)
+        workers[2].kill()
+        self.assertEqual(finish(".*"), list(range(6000)))
+
+    def test_rows_of_all_verbs_yield_their_elements_over_grpc(self):
+        """A sample: of the plans of each table that the program can run and split, the first two, as over TCP."""
+        options = "--transport", "grpc"
+        services = [(self.service(), ()), (self.service(*options), options)]
+        verbs = set()
+        for table in sorted(ROWS.glob("*.tsv")):
+            tried = 0
+            for row in table.read_text().splitlines():
+                plan, kind, *_ = [*row.split("\t"), ""]
+                if kind != "elements" or "distribute" in plan or tried == 2:
+                    continue
+                over_tcp, over_grpc = (self.run_of(f'{plan} | distribute("{address}", splits=3)', *how) for address, how in services)
+                self.assertEqual(over_grpc, over_tcp, plan)
+                if over_tcp is not None:
+                    tried += 1
+                    verbs.add(table.stem)
+        self.assertGreater(len(verbs), 40)
+
+    def service(self, *options):
+        address = self.dispatcher(*options)
+        for _ in range(2):
+            self.start("worker", "--dispatcher", address, *options)
+        return address
+
+    @staticmethod
+    def run_of(plan, *options):
+        """The elements of a plan; None if the program cannot run it so."""
+        done = subprocess.run([PROGRAM, "run", plan, "--limit", "50", "--output", "jsonl", "--quiet", "--seed", "1", *options], capture_output=True,
+                              text=True, cwd=ROWS.parents[1])
+        return sorted(done.stdout.splitlines()) if done.returncode == 0 else None
 
     @unittest.skipUnless(shutil.which("curl"), "no curl")
     def test_both_roles_answer_health_checks(self):

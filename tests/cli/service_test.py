@@ -198,14 +198,20 @@ class Service(ServiceTest):
         self.assertEqual(self.status(address)["iterations"][-1]["consumers"], 1, begun.stderr)
 
     def test_a_killed_consumer_resumes_exactly_even_with_a_new_dispatcher(self):
+        """The new one has another address and an empty store: it learns the splits from the checkpoint."""
         drawn = random.Random(7)
-        _, address = self.start("dispatcher")
-        self.start("worker", "--dispatcher", address)
         for trial in range(3):
-            plan = f'range(2000) | filter(it >= 0) | sleep(200us) | distribute("{address}", splits=9, splits_at_once=3)'
             checkpoint, out = f"{self.folder.name}/{trial}.ckpt", f"{self.folder.name}/{trial}.jsonl"
             options = ("--output", out, "--checkpoint", checkpoint, "--every", "100", "--resume-or-start", checkpoint, "--quiet")
+            service, starts = [], 0
             while True:
+                for process in service:
+                    process.kill()
+                    process.wait()
+                dispatcher, address = self.start("dispatcher", "--store", f"sqlite:{self.folder.name}/{trial}-{starts}.db")
+                service = [dispatcher, self.start("worker", "--dispatcher", address)[0]]
+                starts += 1
+                plan = f'range(2000) | filter(it >= 0) | sleep(200us) | distribute("{address}", splits=9, splits_at_once=3)'
                 with subprocess.Popen([PROGRAM, "run", plan, *options], stderr=subprocess.PIPE, text=True) as consumer:
                     at = drawn.randrange(1, 2500)
                     while consumer.poll() is None and self.lines_in(out) < at:
@@ -215,6 +221,7 @@ class Service(ServiceTest):
                     if consumer.returncode == 0:
                         break
                     self.assertEqual(consumer.returncode, -signal.SIGKILL, consumer.stderr.read())
+            self.assertGreater(starts, 1)
             with open(out) as lines:
                 self.assertEqual([int(x) for x in lines], list(range(2000)))
 

@@ -3,6 +3,7 @@
 
 tests/service/tf_data_tests.tsv has a row for each of those tests.
 """
+import pathlib
 import signal
 
 from program import main, sluice
@@ -70,6 +71,38 @@ class Sharding(ServiceTest):
     def test_mode_hint_yields_each_element_once(self):
         got = self.read_while_a_worker_restarts("range(400) | shard(hint, hint) | sleep(500us)", "mode=hint", 60)
         self.assertEqual(got, list(range(0, 400, 2)) + list(range(1, 400, 2)))
+
+    def read_while_the_dispatcher_restarts(self, plan, mode, at):
+        """The elements of a job on two workers of a fixed list; the dispatcher is killed before, and after each of `at` elements."""
+        addresses = [self.free_address(), self.free_address()]
+        options = ["dispatcher", "--static-workers", ",".join(addresses), "--store", f"sqlite:{self.path('meta.db')}"]
+        server = self.start(*options)
+        for address in addresses:
+            self.workers(1, server[1], "--listen", address)
+        server = self.restart(server, *options)
+        wait_for, finish = self.consume_in_steps(f'{plan} | distribute("{server[1]}", {mode}, job="j", consumer="c")')
+        for n in at:
+            wait_for(n)
+            server = self.restart(server, *options)
+        got = [int(x) for x in finish()]
+        job, = self.status(server[1])["iterations"]
+        self.assertEqual((job["done"], job["assigned"]), (2, 2), "each worker has one shard")
+        return got
+
+    def test_a_restarted_dispatcher_keeps_the_shards_of_its_workers(self):
+        hint = "range(400) | shard(hint, hint) | sleep(500us)"
+        files = [*range(0, 100), *range(200, 300), *range(100, 200), *range(300, 400)]
+        by_two = [*range(0, 400, 2), *range(1, 400, 2)]
+        four = self.files(4, 100)
+        for mode, plan, expected in (("data", numbers(400), by_two), ("file", four, files), ("file_or_data", four, files),
+                                     ("file_or_data", numbers(400), by_two), ("hint", hint, by_two)):
+            with self.subTest(mode=mode, plan=plan):
+                got = self.read_while_the_dispatcher_restarts(plan, f"mode={mode}", (20, 130, 260))
+                self.assertEqual(got, expected)
+                pathlib.Path(self.path("meta.db")).unlink()
+                for extra in ("meta.db-wal", "meta.db-shm"):
+                    pathlib.Path(self.path(extra)).unlink(missing_ok=True)
+                self.end_all()
 
     def test_each_mode_reads_files(self):
         dispatcher = self.dispatcher("--static-workers", "127.0.0.1:%port%,127.0.0.1:%port%")
