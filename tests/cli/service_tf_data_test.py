@@ -140,7 +140,7 @@ class Sharding(ServiceTest):
                      'list_files("*.txt") | flat_map(lines | map(it, parallelism=4, order=sloppy))'):
             for mode in ("off", "dynamic", "data", "file", "file_or_data"):
                 message = self.fails(1, "run", f"{plan} | distribute(mode={mode})")
-                self.assertRegex(message, r"^failed_precondition: the plan cannot be .*sloppy order.*use order=deterministic")
+                self.assertRegex(message, r"^failed_precondition: (column \d+: )?the plan cannot be .*sloppy order.*use order=deterministic")
         self.assertEqual(self.elements(f"{slow} | distribute(mode=off, visitation=at_least_once) | count_elements"), [9])
         for stage in ("cache", "snapshot"):
             message = self.fails(1, "run", f'range(9) | filter(it > 1) | {stage}("{self.path("kept")}") | batch(2) | distribute')
