@@ -71,6 +71,13 @@ class mutator {
   std::mt19937_64 draw_;
 };
 
+/// Writes the input to a file, for `./dev fuzz TARGET FILE`.
+std::string stored(const fuzz::target& t, const std::string& input) {
+  const fs::path file = fs::temp_directory_path() / ("sluice-changed-" + std::string(t.name));
+  std::ofstream(file, std::ios::binary) << input;
+  return file.string();
+}
+
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
@@ -92,7 +99,7 @@ TEST_CASE("changed inputs of the corpus are read or refused by each fuzz target"
       try {
         t.run(input);
       } catch (const std::exception& why) {
-        FAIL(t.name << ", number " << i << " of the seed " << seed << ": " << why.what());
+        FAIL(t.name << ", number " << i << " of the seed " << seed << " (" << stored(t, input) << "): " << why.what());
       }
     }
   }

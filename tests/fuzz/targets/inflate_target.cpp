@@ -44,7 +44,7 @@ reading inflate_one(std::string_view bytes, int window_bits) {
   return r;
 }
 
-/// A whole file: gzip may have several members, nothing may follow the last.
+/// A whole file: gzip may have several members; only zeros may follow the last, which pad the blocks of a tape.
 reading expected(compression f, std::string_view file) {
   reading whole;
   whole.sound = true;
@@ -53,6 +53,7 @@ reading expected(compression f, std::string_view file) {
       whole.sound = false;
       break;
     }
+    if (whole.used_bytes != 0 && file.find_first_not_of('\0', whole.used_bytes) == file.npos) break;
     auto one = inflate_one(file.substr(whole.used_bytes), f == compression::zlib ? 15 : 31);
     whole.plain += one.plain;
     whole.sound = one.sound;
