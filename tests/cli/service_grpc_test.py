@@ -110,8 +110,9 @@ class ServiceGrpc(ServiceTest):
                 plan, kind, *_ = [*row.split("\t"), ""]
                 if kind != "elements" or "distribute" in plan or tried == 2:
                     continue
-                over_tcp, over_grpc = (self.run_of(f'{plan} | distribute("{address}", splits=3)', *how) for address, how in services)
-                self.assertEqual(over_grpc, over_tcp, plan)
+                (over_tcp, _), (over_grpc, why) = (self.run_of(f'{plan} | distribute("{address}", splits=3)', *how)
+                                                   for address, how in services)
+                self.assertEqual(over_grpc, over_tcp, f"{plan}\n{why}")
                 if over_tcp is not None:
                     tried += 1
                     verbs.add(table.stem)
@@ -125,10 +126,10 @@ class ServiceGrpc(ServiceTest):
 
     @staticmethod
     def run_of(plan, *options):
-        """The elements of a plan; None if the program cannot run it so."""
+        """The elements of a plan, None if the program cannot run it so; and its messages."""
         done = subprocess.run([PROGRAM, "run", plan, "--limit", "50", "--output", "jsonl", "--quiet", "--seed", "1", *options], capture_output=True,
                               text=True, cwd=ROWS.parents[1])
-        return sorted(done.stdout.splitlines()) if done.returncode == 0 else None
+        return sorted(done.stdout.splitlines()) if done.returncode == 0 else None, f"status {done.returncode}: {done.stderr}"
 
     @unittest.skipUnless(shutil.which("curl"), "no curl")
     def test_both_roles_answer_health_checks(self):
