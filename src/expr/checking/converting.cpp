@@ -36,6 +36,24 @@ std::string way_from_none(const element_type& from, const element_type& to) {
   return "; value_or(x, otherwise) replaces a missing value, and in `x != none && …` and if(x != none, …, …) x exists";
 }
 
+/// A structure that is a part of another value is limited in its size, also if it only copies.
+void checker::note_structure(const expression_tree& e, const computed& c) {
+  const bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
+  if (is_made && !c.type().trivially_destroyed) structures_.push_back(&e);
+}
+
+bool checker::may_fail(const expression_tree& all) const {
+  return may_fail_ || structures_built(all) != structures_.size();
+}
+
+/// The number of noted structures that are the value, or its members.
+std::size_t checker::structures_built(const expression_tree& e) const {
+  if (e.kind != expression_tree::structure && e.kind != expression_tree::tuple) return 0;
+  std::size_t built = std::ranges::count(structures_, &e) != 0;
+  for (const expression_tree& part : e.parts) built += structures_built(part);
+  return built;
+}
+
 computed_ptr checker::make(const expression_tree& e, const element_type& wanted) {
   const bool is_made = e.kind == expression_tree::structure || e.kind == expression_tree::tuple;
   if (is_made && wanted.has_members() && !is_no_value(wanted)) {

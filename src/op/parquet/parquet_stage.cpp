@@ -249,7 +249,9 @@ void begin_ahead(reading_ahead& a) {
   if (workers == 1 && !a.input->is_remote()) return;
   group_reader& reader = *a.reader;
   if (reader.begin_ahead()) return decode_ahead(a.run, a), void();
-  while (const open_group* last = reader.last_before_next(workers)) {
+  // A limit downstream may end the run: no more than one group is then requested from a server in vain.
+  const std::size_t groups_ahead = a.input->is_remote() ? 1 : workers;
+  while (const open_group* last = reader.last_before_next(groups_ahead)) {
     std::size_t group = last->size().group + 1;
     while (group != reader.groups() &&
            (reader.rows(group) == 0 || (a.history && is_unread(reader, group, a.history->unread))))

@@ -102,7 +102,11 @@ TEST_CASE("the report has the time to the first byte of each request, without th
   fixed_length_options whole{.record_bytes = std::size_t{1} << 20};
   auto s = fixed_length(url_of(0), whole).iterate(w.rt);
   auto reading = [](auto& from, int& n) -> task<void> {
-    while (co_await from.next()) ++n;
+    for (;;) {
+      const auto next = co_await from.next();
+      if (!next) break;
+      ++n;
+    }
   };
   int records = 0;
   CHECK(w.run(reading(s, records)).ok());
