@@ -63,9 +63,8 @@ result<message_source::head> message_source::parse_head() const {
   const bool is_head = get_u32(at) == crc32c({at + 4, kHeadBytes - 4}, kProtocol);
   if (!is_head && ordinal_ == 0 && is_http2(at))
     return damaged(
-        "it speaks gRPC, and this process sluice's own protocol over TCP; start all dispatchers, workers and consumers "
-        "of "
-        "a service with the same --transport");
+        "it speaks gRPC, and this process sluice's own protocol over TCP; start all dispatchers, workers and "
+        "consumers of a service with the same --transport");
   if (!is_head) return damaged("these bytes are not a message of sluice's protocol, or they are damaged");
   head h;
   h.kind = static_cast<message_kind>(at[4]);

@@ -20,34 +20,34 @@ def sections(text):
 
 
 class Doctor(ProgramTest):
-    def told(self, **more):
+    def found(self, **more):
         done = sluice("doctor", env={**{k: v for k, v in os.environ.items() if k != "SLUICE_IO"}, **more})
         return done, sections(done.stdout)
 
     def test_it_says_what_the_system_says(self):
-        done, told = self.told()
+        done, found = self.found()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(done.stdout.startswith("sluice 0."))
-        self.assertEqual(told["machine"]["kernel"], f"Linux {platform.release()} {platform.machine()}")
-        self.assertTrue(told["machine"]["processors"].startswith(f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} "))
+        self.assertEqual(found["machine"]["kernel"], f"Linux {platform.release()} {platform.machine()}")
+        self.assertTrue(found["machine"]["processors"].startswith(f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} "))
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self.assertEqual(told["limits"]["open files"], f"{soft} (at most {hard})")
-        self.assertIn("memory", told["machine"])
-        self.assertIn("gzip zlib", told["built in"]["compression"])
+        self.assertEqual(found["limits"]["open files"], f"{soft} (at most {hard})")
+        self.assertIn("memory", found["machine"])
+        self.assertIn("gzip zlib", found["built in"]["compression"])
         module = pathlib.Path(PROGRAM).parent / "libsluice-grpc-transport.so"
-        self.assertRegex(told["built in"]["gRPC (--transport grpc)"], rf"^yes  {module}$" if module.exists() else "^(yes|no) ")
+        self.assertRegex(found["built in"]["gRPC (--transport grpc)"], rf"^yes  {module}$" if module.exists() else "^(yes|no) ")
         for name in ("L2 cache", "L3 cache", "transparent huge pages"):
-            self.assertTrue(told["machine"][name])
+            self.assertTrue(found["machine"][name])
 
     def test_the_back_end_is_that_of_sluice_io_and_it_says_so(self):
-        done, told = self.told(SLUICE_IO="threads")
+        done, found = self.found(SLUICE_IO="threads")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(told["files"]["back end"], "threads")
-        self.assertEqual(told["files"]["chosen by"], "SLUICE_IO=threads")
-        done, told = self.told()
-        self.assertTrue(told["files"]["chosen by"].startswith("the program"))
-        self.assertTrue(told["files"]["back end"].startswith("io_uring" if told["files"]["io_uring"] == "yes" else "threads: "))
-        done, told = self.told(SLUICE_IO="nonsense")
+        self.assertEqual(found["files"]["back end"], "threads")
+        self.assertEqual(found["files"]["chosen by"], "SLUICE_IO=threads")
+        done, found = self.found()
+        self.assertTrue(found["files"]["chosen by"].startswith("the program"))
+        self.assertTrue(found["files"]["back end"].startswith("io_uring" if found["files"]["io_uring"] == "yes" else "threads: "))
+        done, found = self.found(SLUICE_IO="nonsense")
         self.assertEqual(done.returncode, 1)
         self.assertIn("unset SLUICE_IO", done.stdout)
 

@@ -3,10 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
+#include "fuzz/corpus.hpp"
 #include "fuzz/target.hpp"
 
 namespace sluice::lib::corpus_test {
@@ -15,25 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The tests run in the root of the source tree (tools/run_tests.py); by hand they are found from the build folder too.
-fs::path corpus() {
-  for (fs::path root : {fs::path("."), fs::path("..")})
-    if (fs::exists(root / "tests/fuzz/corpus")) return root / "tests/fuzz/corpus";
-  throw std::runtime_error("tests/fuzz/corpus is not here: run in the root of the source tree");
-}
-
-std::string content(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void replay(const fuzz::target& t) {
   std::size_t inputs = 0;
-  std::set<fs::path> files;
-  for (auto& entry : fs::directory_iterator(corpus() / t.name)) files.insert(entry.path());
-  for (auto& file : files) {
+  for (auto& file : fuzz::corpus_files(t)) {
     INFO(file.string());
-    CHECK_NOTHROW(t.run(content(file)));
+    CHECK_NOTHROW(t.run(fuzz::content(file)));
     ++inputs;
   }
   CHECK(inputs >= 5);
@@ -51,7 +36,7 @@ TEST_CASE("every fuzz target accepts the empty input, and inputs of one byte") {
 
 TEST_CASE("every folder of the corpus belongs to a target, and the other way round") {
   std::set<std::string> folders, names;
-  for (auto& entry : fs::directory_iterator(corpus())) folders.insert(entry.path().filename().string());
+  for (auto& entry : fs::directory_iterator(fuzz::corpus())) folders.insert(entry.path().filename().string());
   for (auto& t : fuzz::targets()) names.emplace(t.name);
   CHECK(folders == names);
 }

@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "fuzz/corpus.hpp"
 #include "fuzz/target.hpp"
+#include "support/budget.hpp"
 
 namespace sluice::lib::mutation_test {
 
@@ -20,16 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The inputs of a target, in the order of their names.
 std::vector<std::string> inputs_of(const fuzz::target& t) {
-  const fs::path folder = fs::path(fs::exists("tests/fuzz/corpus") ? "." : "..") / "tests/fuzz/corpus" / t.name;
-  std::set<fs::path> files;
-  for (auto& entry : fs::directory_iterator(folder)) files.insert(entry.path());
   std::vector<std::string> inputs;
-  for (auto& file : files) {
-    std::ifstream in(file, std::ios::binary);
-    inputs.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
+  for (auto& file : fuzz::corpus_files(t)) inputs.push_back(fuzz::content(file));
   return inputs;
 }
 
@@ -78,16 +71,12 @@ std::string stored(const fuzz::target& t, const std::string& input) {
   return file.string();
 }
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 }  // namespace
 
 TEST_CASE("changed inputs of the corpus are read or refused by each fuzz target") {
-  const std::uint64_t seed = number_from("SLUICE_TEST_SEED", 20261130),
-                      count = number_from("SLUICE_TEST_MUTATIONS", 300);
+  const std::uint64_t seed = test::first_seed(20261130);
+  const char* wanted = std::getenv("SLUICE_TEST_MUTATIONS");
+  const std::uint64_t count = wanted ? std::strtoull(wanted, nullptr, 10) : 300;
   const char* only = std::getenv("SLUICE_TEST_TARGET");
   std::uint64_t tried = 0;
   for (auto& t : fuzz::targets()) {

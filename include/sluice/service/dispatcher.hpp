@@ -12,8 +12,8 @@
 //
 // Store:  without one, the state is in memory, and a new dispatcher knows nothing of the jobs of the one before. With
 //         "sqlite:PATH" a new dispatcher continues: its consumers get the splits that they had, and none twice. Of two
-//         dispatchers over one store the later one works, and the other one stops: its calls fail, and why_stopped() has the
-//         reason. A dispatcher that cannot listen leaves the store as it is.
+//         dispatchers over one store the later one works, and the other one stops: its calls fail, and why_stopped() has
+//         the reason. A dispatcher that cannot listen leaves the store as it is.
 // Errors: the constructor and start() throw invalid_argument (not an address, an unknown kind of store), unavailable (the
 //         address is in use, the store cannot be opened), failed_precondition: the program has registered no transport
 //         (io/open_transport.hpp), or no SQLite (io/sqlite_rows.hpp).

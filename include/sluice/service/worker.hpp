@@ -45,8 +45,8 @@ class worker {
   const std::string& address() const noexcept;
   /// The number of splits that it is running.
   std::size_t reads() const;
-  /// Takes no new splits, reports NOT_SERVING to health checks of gRPC, waits for the splits that run, and closes. Their consumers continue elsewhere when `patience` is over;
-  /// 0: without end.
+  /// Takes no new splits, reports NOT_SERVING to health checks of gRPC, waits for the splits that run, and closes. Their
+  /// consumers continue elsewhere when `patience` is over; 0: without end.
   task<> drain(duration patience = {});
   /// Ends all reads, and waits until no task is left.
   task<> close();

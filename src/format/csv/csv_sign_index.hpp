@@ -26,7 +26,8 @@ struct csv_sign_index {
                                       std::uint32_t* out);
   function find = nullptr;
   csv_signs signs{};
-  /// The sign with these lowest four bits; where there is none, a byte that has others.
+  /// Entry k is the sign whose lowest four bits are k. If no sign has them, it is a byte with other lowest bits, which
+  /// equals no byte that looks it up.
   std::array<char, 16> by_low_bits{};
 };
 

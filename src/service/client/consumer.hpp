@@ -67,7 +67,7 @@ class consumer {
   const quarantine_sinks& quarantines() const { return quarantines_; }
   /// Distinguishes starts of this process.
   std::uint64_t incarnation() const { return incarnation_; }
-  /// Orders the starts of consumers of this name. REQUIRES: joined. None: the dispatcher is older.
+  /// Returns the number of this start, open_job_reply::start. REQUIRES: joined.
   std::optional<std::uint64_t> start() const;
   /// The credit of each of the splits that are read at once.
   std::size_t credit_bytes() const;

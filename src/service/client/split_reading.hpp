@@ -121,7 +121,7 @@ class split_reading {
   task<> receive_local();
   task<> rest();
   status use(std::uint64_t read, const slice& frame);
-  /// Of a frame.
+  /// Adds the bad elements of a frame to those that take_dropped() returns.
   status use_dropped(const element_frame& f);
   bool has_dropped_here() const;
   /// Decompresses a frame, whose bytes are charged before.

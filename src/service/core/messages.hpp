@@ -95,7 +95,7 @@ struct open_job_reply {
   std::string iteration;  ///< the id, for all calls below
   std::uint64_t dispatcher_epoch = 0;
   std::uint64_t seed = 0, epoch = 0;
-  /// Of this start of the consumer: greater than that of each earlier start of its name. None: an older dispatcher.
+  /// The number of this start of the consumer. Each later start of its name has a greater one. None: the dispatcher is older.
   std::optional<std::uint64_t> start = {};
 };
 

@@ -59,8 +59,8 @@ void worker_core::happened(const worker_event::opened& e, time_point now, action
       return out.push_back(
           {worker_action::refuse{e.stream, status(status_code::aborted, absl::StrCat("attempt ", found->second.attempt,
                                                                                      " of this read runs already"))}});
-    // Of two live consumers of one name the later one keeps its read: with at_most_once a broken read is lost. The dispatcher
-    // refuses the other one's next call.
+    // Two live consumers may have one name. The later one keeps its read, because with at_most_once nobody would read the
+    // rest of a split whose read was ended. The dispatcher refuses the next call of the earlier one.
     const bool is_other = found->second.incarnation != r.incarnation;
     if (is_other && r.start && found->second.start > *r.start)
       return out.push_back({worker_action::refuse{

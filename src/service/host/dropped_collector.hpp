@@ -5,8 +5,8 @@
 //   open_collecting_run(rt, plan, rewritten, options, dropped);
 //   … some = try_next_block(…);  for (dropped_element& e : dropped->take()) send(e);     // they come before `some`
 //
-// A split that is read again drops the same elements in the same order, so that their numbers in the split tell which of them
-// the consumer has. It names the number of the first one that it lacks.
+// A split that is read again drops the same elements in the same order. They are numbered in the split, and the consumer
+// requests those from the first number that it lacks.
 // Cost:   at most kKeptApart elements of one stage between two calls of take(): each later one is counted by the last.
 // Thread: any; take() while the run is at rest.
 #pragma once
